@@ -201,15 +201,19 @@ class Node:
         """Counters in the text format of Prometheus."""
     def streams_json(self) -> str:
         """Every stream, as the body of ``GET /v1/streams``."""
-    def groups_json(self) -> str:
-        """Every consumer group as it is now: ``{"groups": [...]}``."""
+    def groups(
+        self, name: str | None, after: str | None, limit: int, bytes_max: int
+    ) -> tuple[list[str], int, str | None]:
+        """A page of the consumer groups as they are now, by name and filter, behind ``after``: each as JSON, how many
+        there are in all, and the ``after`` of the next page. ``name``: of this share name only. The page ends with the
+        group with which it has ``bytes_max``."""
     def group_settings_json(self) -> str:
         """The tables of consumer groups in force, in the node's names and units."""
     def put_group(self, name: str, group_json: str) -> None:
         """Takes or replaces the table of a share name or pattern; on an error nothing changes."""
     def remove_group(self, name: str) -> bool:
         """Takes the table of a share name or pattern out; false when there was none."""
-    def sessions_json(
+    def sessions(
         self,
         prefix: str,
         after: str | None,
@@ -217,20 +221,20 @@ class Node:
         waiting: bool,
         longest: str | None,
         limit: int,
-    ) -> str:
-        """A page of sessions: ``{"sessions": [...], "matching", "waiting_messages", "waiting_bytes", "next"}``; see
+    ) -> tuple[list[str], str]:
+        """A page of sessions, each as JSON, and ``{"matching", "waiting_messages", "waiting_bytes", "next"}``; see
         ``lapwing.http.sessions``."""
-    def session_json(self, client_id: str, queued_max: int) -> str | None:
-        """One session with its subscriptions and the head of its queue; None: there is none of this client id."""
+    def session(self, client_id: str, queued_max: int) -> tuple[str, list[str], list[str]] | None:
+        """One session, its subscriptions, and the head of its queue, each as JSON; None: there is none of this client
+        id."""
     def end_session(self, client_id: str) -> bool:
         """Ends a session and its connection; false when there was none. On disk it has ended on return."""
     def kick_client(self, client_id: str) -> bool:
         """Ends a client's connection and leaves its session; false when there was no such connection."""
     def empty_queue(self, client_id: str) -> tuple[int, int] | None:
         """Drops what waits for a session: (messages, bytes); None: there is no such session."""
-    def bans_json(self) -> str:
-        """Who may not log in for now: ``{"bans": [{"address", "user", "failures", "ends_in_s"}]}``; see
-        ``lapwing.http.bans``."""
+    def bans(self) -> list[tuple[str, str | None, int, int]]:
+        """Who may not log in for now: address, user name (None: whatever the name), wrong passwords, seconds left."""
     def lift_bans(self, address_or_name: str) -> int:
         """Lets an address or a user name log in again, and forgets its failures; how many bans that were."""
     def take_notices(self) -> list[str]:

@@ -33,6 +33,7 @@ from lapwing.config.access_change import AccessCounts, check_still_closed
 from lapwing.config.auth import access_tables
 from lapwing.config.openness import check_listeners, users_notices
 from lapwing.errors import BrokerError, ConfigError, LapwingError
+from lapwing.group_pages import every_group
 from lapwing.log.line import LogLine
 from lapwing.rehearsal.ports import check_twins
 from lapwing.text import one_line
@@ -315,8 +316,7 @@ class Broker:
 
     def groups(self) -> list[dict[str, Any]]:
         """Every consumer group as it is now, as ``GET /v1/groups`` gives them."""
-        groups: list[dict[str, Any]] = json.loads(self._running().groups_json())["groups"]
-        return groups
+        return list(every_group(self._running()))
 
     def put_group(self, name: str, group: GroupLike) -> None:
         """Replaces the settings under a share name or pattern, or adds some; groups there are go on with them.

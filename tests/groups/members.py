@@ -115,8 +115,7 @@ def publish(broker: Broker, *messages: bytes, topic: str = "t/a", properties: by
 
 def groups(broker: Broker) -> list[dict[str, Any]]:
     """Everything that the broker says of its groups."""
-    found: list[dict[str, Any]] = json.loads(broker._running().groups_json())["groups"]
-    return found
+    return broker.groups()
 
 
 def group(broker: Broker, name: str = "g") -> dict[str, Any]:

@@ -28,7 +28,7 @@ class MadeNode:
         self.forgotten: list[tuple[str, str]] = []
         self.tables: dict[str, Any] = {}
         self.large = b""
-        self.groups: Sequence[dict[str, Any]] = ()
+        self.made_groups: Sequence[dict[str, Any]] = ()
         self.identify = authority.identify
 
     def streams_json(self) -> str:
@@ -52,8 +52,18 @@ class MadeNode:
     def is_audited(self) -> bool:
         return False
 
-    def groups_json(self) -> str:
-        return json.dumps({"groups": list(self.groups)})
+    def groups(
+        self, name: str | None, after: str | None, limit: int, _bytes_max: int
+    ) -> tuple[list[str], int, str | None]:
+        """As the node has its pages, which it tests itself; these end by number only."""
+        behind = tuple((after or "").partition("/")[::2])
+        wanted = [group for group in self._by_place() if _place(group) > behind and name in (None, group["name"])]
+        page = wanted[:limit]
+        following = "/".join(_place(page[-1])) if len(wanted) > limit else None
+        return [json.dumps(group) for group in page], len(self.made_groups), following
+
+    def _by_place(self) -> list[dict[str, Any]]:
+        return sorted(self.made_groups, key=_place)
 
     def group_settings_json(self) -> str:
         return json.dumps(self.tables)
@@ -64,10 +74,10 @@ class MadeNode:
     def remove_group(self, name: str) -> bool:
         return self.tables.pop(name, None) is not None
 
-    def sessions_json(self, *_: object) -> str:
-        return json.dumps({"sessions": [], "matching": 0, "waiting_messages": 0, "waiting_bytes": 0, "next": None})
+    def sessions(self, *_: object) -> tuple[list[str], str]:
+        return [], json.dumps({"matching": 0, "waiting_messages": 0, "waiting_bytes": 0, "next": None})
 
-    def session_json(self, *_: object) -> None:
+    def session(self, *_: object) -> None:
         return None
 
     def end_session(self, _client_id: str) -> bool:
@@ -82,8 +92,8 @@ class MadeNode:
     def empty_queue(self, _client_id: str) -> tuple[int, int]:
         return (3, 300)
 
-    def bans_json(self) -> str:
-        return json.dumps({"bans": []})
+    def bans(self) -> list[tuple[str, str | None, int, int]]:
+        return []
 
     def lift_bans(self, address_or_name: str) -> int:
         return int(address_or_name == "203.0.113.7")
@@ -93,6 +103,10 @@ class MadeNode:
 
     def metrics_text(self) -> str:
         return ""
+
+
+def _place(group: dict[str, Any]) -> tuple[str, str]:
+    return group["name"], group["filter"]
 
 
 class MadeAuthority:
@@ -174,7 +188,7 @@ def served(
     config = configured(address, rules=rules, http=http, listeners=listeners, auth={"users": users})
     authority = authority or MadeAuthority()
     node = MadeNode(authority, *names)
-    node.large, node.groups = large, groups
+    node.large, node.made_groups = large, groups
     server = serve_http(node, authority, config, has_hooks=has_hooks)  # type: ignore[arg-type]
     try:
         yield server

@@ -181,12 +181,12 @@ def test_ready_does_not_wait_behind_those_who_ask_the_node(monkeypatch: pytest.M
     """Forty requests that the node keeps waiting were all the threads there are."""
     gate, begun = threading.Event(), threading.Semaphore(0)
 
-    def slow(_node: MadeNode) -> str:
+    def slow(_node: MadeNode, *_: object) -> tuple[list[str], int, None]:
         begun.release()
         assert gate.wait(30)
-        return '{"groups":[]}'
+        return [], 0, None
 
-    monkeypatch.setattr(MadeNode, "groups_json", slow)
+    monkeypatch.setattr(MadeNode, "groups", slow)
     request = HEALTH.replace(b"/healthz", b"/v1/groups")
     with served(None) as server, strangers(server, 60, request) as peers:
         try:

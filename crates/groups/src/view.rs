@@ -100,6 +100,11 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         self.roster.iter().map(move |member| self.view_of(member, now_us))
     }
 
+    /// How many that are.
+    pub fn member_count(&self) -> usize {
+        self.roster.iter().count()
+    }
+
     /// What was counted since the group began.
     pub fn counters(&self) -> &Counters {
         &self.counters

@@ -1,17 +1,15 @@
-//! What the shards say of their groups when somebody asks: as JSON for the handle.
+//! What the shards say of their groups when somebody asks.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use lapwing_dispatch::DeferredCounters;
 use lapwing_groups::{Counters, DropReason};
 use serde::Serialize;
 
-use crate::desk::Desk;
-
-/// How long a shard may take to answer.
-pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(5);
+use crate::desk::Reply;
+use crate::group_pages::{GroupQuery, ShardPage};
+use crate::metrics::GroupSample;
 
 /// One group.
 #[derive(Clone, Debug, Serialize)]
@@ -35,6 +33,19 @@ pub(crate) struct GroupReport {
     /// Of a strategy of the user's own; None: the group uses none.
     pub(crate) deferred: Option<DeferredReport>,
     pub(crate) members: Vec<MemberReport>,
+}
+
+impl GroupReport {
+    /// Where it stands among all.
+    pub(crate) fn place(&self) -> (&str, &str) {
+        (&self.name, &self.filter)
+    }
+
+    /// A part of what its JSON has, without looking at all of it: what strangers choose the length of.
+    pub(crate) fn names_bytes(&self) -> usize {
+        let of_members: usize = self.members.iter().map(|member| member.client_id.len()).sum();
+        self.name.len() + self.filter.len() + of_members
+    }
 }
 
 /// What a group has counted since it began.
@@ -127,45 +138,10 @@ impl CounterReport {
     }
 }
 
-/// Who asks one shard for its groups.
-pub(crate) type ReportDesk = Desk<Sender<Vec<GroupReport>>>;
-
-/// What the shards have said.
-pub(crate) struct Gathered {
-    /// By name and filter.
-    pub(crate) reports: Vec<GroupReport>,
-    /// Whether every shard has answered: one that ends, or has no time at all, does not.
-    pub(crate) is_whole: bool,
-}
-
-/// Gathers what the shards answer until then.
-pub(crate) fn gather(answers: Vec<Receiver<Vec<GroupReport>>>, until: Instant) -> Gathered {
-    let mut gathered = Gathered { reports: Vec::new(), is_whole: true };
-    for answer in answers {
-        match answer.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(reports) => gathered.reports.extend(reports),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => gathered.is_whole = false,
-        }
-    }
-    gathered.reports.sort_by(|a, b| (&a.name, &a.filter).cmp(&(&b.name, &b.filter)));
-    gathered
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc::channel;
-
-    use super::*;
-
-    /// A shard that says nothing has perhaps groups: is that told from one that has none?
-    #[test]
-    fn a_shard_without_an_answer_is_missed() {
-        let [answered, ended, busy] = [channel(), channel(), channel()];
-        answered.0.send(Vec::new()).expect("somebody waits");
-        drop(ended.0);
-        let now = Instant::now();
-        assert!(gather(vec![answered.1], now).is_whole);
-        assert!(!gather(vec![ended.1], now + ANSWER_MAX).is_whole);
-        assert!(!gather(vec![busy.1], now).is_whole);
-    }
+/// What is asked of a shard.
+pub(crate) enum GroupAsk {
+    /// Its part of a page.
+    Page(Arc<GroupQuery>, Reply<ShardPage>),
+    /// What of its groups may stand in an answer to a scraper.
+    Sample(Reply<GroupSample>),
 }

@@ -27,6 +27,7 @@ mod events;
 mod extensions;
 mod group_book;
 mod group_declarations;
+mod group_pages;
 mod group_reports;
 mod handle;
 mod handshakes;
@@ -53,6 +54,7 @@ mod retained_holders;
 mod retained_share;
 mod secrets;
 mod session_reports;
+mod session_rows;
 mod shard;
 mod shared;
 mod side_thread;
@@ -80,7 +82,8 @@ pub use config::{
 };
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};
-pub use handle::{Handle, Hindrance, HttpClaim, Identified, LogLine};
+pub use group_pages::{GroupPage, GroupQuery};
+pub use handle::{Ban, Handle, Hindrance, HttpClaim, Identified, LogLine};
 pub use hooks::{
     AuthCall, ConnectCall, HookAnswer, HookCall, HookClient, HookFailure, HookMessage, HookName, Hooks, Interests,
     SubscribeCall,
@@ -92,6 +95,7 @@ pub use life::Failure;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use one_line::one_line;
 pub use session_reports::{Emptied, SessionOrder, SessionQuery};
+pub use session_rows::{SessionList, SessionShown};
 pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};
 pub use start_progress::StartProgress;
 pub use strategies::{

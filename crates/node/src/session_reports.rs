@@ -148,6 +148,7 @@ impl SessionReport {
 /// What one shard, or all of them, have for one page.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct SessionPage {
+    #[serde(skip)]
     pub(crate) sessions: Vec<SessionReport>,
     /// Sessions that fit, on whatever page.
     pub(crate) matching: u64,
@@ -183,16 +184,14 @@ impl SessionPage {
 }
 
 /// One session, with what it subscribes to and the head of its queue.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct SessionDetail {
-    #[serde(flatten)]
     pub(crate) session: SessionReport,
     /// The first by filter.
     pub(crate) subscribed: Vec<SubscriptionReport>,
     /// Those that have waited longest.
     pub(crate) queue: Vec<QueuedReport>,
     /// The data group that its entries are in.
-    #[serde(skip)]
     pub(crate) group: u16,
 }
 

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::mpsc::channel;
-use std::time::Instant;
 
 use lapwing_access::Authority;
 use lapwing_transport::PeerAddress;
@@ -15,7 +13,7 @@ use crate::descriptors;
 use crate::desk::Desk;
 use crate::error::NodeError;
 use crate::group_book::GroupBook;
-use crate::group_reports::{ANSWER_MAX, Gathered, ReportDesk, gather};
+use crate::group_reports::GroupAsk;
 use crate::holder::Holder;
 use crate::identity_shares::IdentityShares;
 use crate::life::{Life, Phase};
@@ -61,7 +59,7 @@ pub(crate) struct Shared {
     /// By hold, the most specific first.
     pub(crate) hold_counters: Vec<Arc<HoldCounters>>,
     /// By shard, who asks for its groups.
-    report_desks: Vec<ReportDesk>,
+    report_desks: Vec<Desk<GroupAsk>>,
     /// By shard, who asks for its sessions.
     session_desks: Vec<Desk<SessionAsk>>,
     listeners: Listeners,
@@ -130,7 +128,7 @@ impl Shared {
             topics: TopicBook::new(config.topics.clone()),
             strategies: Strategies::default(),
             hold_counters: ranked_holds(&config).iter().map(|_| Arc::default()).collect(),
-            report_desks: bells.iter().map(|_| ReportDesk::default()).collect(),
+            report_desks: bells.iter().map(|_| Desk::default()).collect(),
             session_desks: bells.iter().map(|_| Desk::default()).collect(),
             audit: Audit::new(&config.audit),
             memory,
@@ -206,7 +204,7 @@ impl Shared {
     }
 
     /// Where one shard is asked for its groups.
-    pub(crate) fn report_desk(&self, shard: usize) -> &ReportDesk {
+    pub(crate) fn report_desk(&self, shard: usize) -> &Desk<GroupAsk> {
         &self.report_desks[shard]
     }
 
@@ -221,16 +219,10 @@ impl Shared {
         self.bells[shard].ring();
     }
 
-    /// All groups of the node, as their shards see them.
-    pub(crate) fn group_reports(&self) -> Gathered {
-        let ask = |desk: &ReportDesk| {
-            let (sender, receiver) = channel();
-            desk.put(sender);
-            receiver
-        };
-        let answers = self.report_desks.iter().map(ask).collect();
-        self.bells.iter().for_each(Bell::ring);
-        gather(answers, Instant::now() + ANSWER_MAX)
+    /// Asks one shard about its groups, and wakes it.
+    pub(crate) fn ask_groups(&self, shard: usize, ask: GroupAsk) {
+        self.report_desks[shard].put(ask);
+        self.bells[shard].ring();
     }
 
     /// Notes why the node fails (the first reason counts) and stops it.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lapwing_node::{
-    Config, Extensions, HttpClaim, NodeError, OnBound, ReadBy, SessionOrder, SessionQuery, StartProgress,
+    Config, Extensions, GroupQuery, HttpClaim, NodeError, OnBound, ReadBy, SessionOrder, SessionQuery, StartProgress,
     StreamReadError,
 };
 use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
@@ -23,6 +23,10 @@ use crate::strategy::PyStrategist;
 
 /// A named reader, as a tuple: name, time of its last read, position per partition.
 type ReaderRow = (String, i64, Vec<(u32, u64)>);
+/// A session, its subscriptions, and what waits for it, each as JSON.
+type ShownRow = (String, Vec<String>, Vec<String>);
+/// Address, user name, wrong passwords, seconds that are left.
+type BanRow = (String, Option<String>, u32, u64);
 /// Subject, whether it is an alarm, words, and what is in them by name, as JSON.
 type TakenLine = (&'static str, bool, String, Option<String>);
 
@@ -189,9 +193,19 @@ impl Node {
         self.running(py, |handle| handle.streams_json())
     }
 
-    /// Every consumer group as JSON: `{"groups": [...]}`.
-    fn groups_json(&self, py: Python<'_>) -> PyResult<String> {
-        self.running(py, |handle| handle.groups_json())?.map_err(|error| node_error(py, &error))
+    /// A page of consumer groups, by name and filter: each as JSON, how many there are, and behind which the next page begins.
+    #[pyo3(signature = (name, after, limit, bytes_max))]
+    fn groups(
+        &self,
+        py: Python<'_>,
+        name: Option<String>,
+        after: Option<String>,
+        limit: usize,
+        bytes_max: usize,
+    ) -> PyResult<(Vec<String>, u64, Option<String>)> {
+        let query = GroupQuery { name, after, limit, bytes_max };
+        let page = self.running(py, |handle| handle.groups(query))?.map_err(|error| node_error(py, &error))?;
+        Ok((page.groups, page.matching, page.next))
     }
 
     /// The tables of consumer groups now in force, as JSON.
@@ -209,11 +223,11 @@ impl Node {
         self.running(py, |handle| handle.remove_group(name))?.map_err(|error| node_error(py, &error))
     }
 
-    /// A page of sessions as JSON. `connected`: with or without a connection; `waiting`: only those for whom messages wait;
+    /// A page of sessions, each as JSON, and as JSON what there is beside them. `connected`: with or without a connection; `waiting`: only those for whom messages wait;
     /// `longest`: by "messages" or "bytes" that wait, the most first, and not by client id.
     #[pyo3(signature = (prefix, after, connected, waiting, longest, limit))]
     #[allow(clippy::too_many_arguments, reason = "the parameters of one HTTP request")]
-    fn sessions_json(
+    fn sessions(
         &self,
         py: Python<'_>,
         prefix: String,
@@ -222,7 +236,7 @@ impl Node {
         waiting: bool,
         longest: Option<&str>,
         limit: usize,
-    ) -> PyResult<String> {
+    ) -> PyResult<(Vec<String>, String)> {
         let order = match longest {
             None => SessionOrder::ClientId,
             Some(name) => SessionOrder::from_name(name).ok_or_else(|| {
@@ -231,12 +245,16 @@ impl Node {
             })?,
         };
         let query = SessionQuery { prefix, after, connected, waiting, order, limit };
-        self.running(py, |handle| handle.sessions_json(query))?.map_err(|error| node_error(py, &error))
+        let list = self.running(py, |handle| handle.sessions(query))?.map_err(|error| node_error(py, &error))?;
+        Ok((list.sessions, list.rest))
     }
 
-    /// One session as JSON, with the first `queued_max` messages of its queue; None: there is none of this client id.
-    fn session_json(&self, py: Python<'_>, client_id: &str, queued_max: usize) -> PyResult<Option<String>> {
-        self.running(py, |handle| handle.session_json(client_id, queued_max))?.map_err(|error| node_error(py, &error))
+    /// One session, its subscriptions, and the first `queued_max` messages of its queue, each as JSON; None: there is none of
+    /// this client id.
+    fn session(&self, py: Python<'_>, client_id: &str, queued_max: usize) -> PyResult<Option<ShownRow>> {
+        let shown = self.running(py, |handle| handle.session(client_id, queued_max))?;
+        let shown = shown.map_err(|error| node_error(py, &error))?;
+        Ok(shown.map(|shown| (shown.session, shown.subscribed, shown.queue)))
     }
 
     /// Ends a session and its connection; false when there was none. On disk it has ended on return.
@@ -255,9 +273,10 @@ impl Node {
         Ok(emptied?.map(|emptied| (emptied.messages, emptied.bytes)))
     }
 
-    /// Addresses and user names that may not log in for now, for their wrong passwords, as JSON.
-    fn bans_json(&self, py: Python<'_>) -> PyResult<String> {
-        self.running(py, |handle| handle.bans_json())?.map_err(|error| node_error(py, &error))
+    /// Addresses and user names that may not log in for now: (address, name or None, wrong passwords, seconds).
+    fn bans(&self, py: Python<'_>) -> PyResult<Vec<BanRow>> {
+        let bans = self.running(py, |handle| handle.bans())?.map_err(|error| node_error(py, &error))?;
+        Ok(bans.into_iter().map(|ban| (ban.address, ban.user, ban.failures, ban.ends_in_s)).collect())
     }
 
     /// Lets an address or a user name log in again; how many bans that were.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from lapwing.http.caller import caller_of
-from lapwing.http.json_items import parse_in_items
 from lapwing.http.of_node import of_node
 from lapwing.http.query import check_names
 from lapwing.http_listener.http_error import HttpError
@@ -19,8 +18,8 @@ from lapwing.json_answer import JsonAnswer
 class BansNode(Protocol):
     """What this room asks of the node."""
 
-    def bans_json(self) -> str:
-        """All of them."""
+    def bans(self) -> list[tuple[str, str | None, int, int]]:
+        """All of them: address, user name, wrong passwords, seconds left."""
 
     def lift_bans(self, address_or_name: str) -> int:
         """Lifts those of an address or a user name, from wherever; how many there were."""
@@ -36,7 +35,7 @@ class Bans:
         """``GET /v1/bans``: every one, by address; ``user`` is null where it is the address, whatever the name."""
         caller_of(request.scope).need_to_observe()
         check_names(request.query_params, ())
-        return await of_node(lambda: JsonAnswer(parse_in_items(self._node.bans_json())))
+        return await of_node(lambda: JsonAnswer({"bans": [_ban(*ban) for ban in self._node.bans()]}))
 
     async def lift(self, request: Request) -> Response:
         """``DELETE /v1/bans/ADDRESS`` or ``/v1/bans/NAME``: those may log in again; their failures are forgotten."""
@@ -46,3 +45,7 @@ class Bans:
             return JsonAnswer({"lifted": lifted})
         remedy = "GET /v1/bans names those there are; an address or name is percent-encoded in a path"
         raise HttpError(404, "ban_unknown", f"no ban of {who!r}", remedy)
+
+
+def _ban(address: str, user: str | None, failures: int, ends_in_s: int) -> dict[str, Any]:
+    return {"address": address, "user": user, "failures": failures, "ends_in_s": ends_in_s}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import json
 from functools import partial
 from typing import Any, Protocol
 
@@ -12,9 +12,9 @@ from starlette.responses import Response
 
 from lapwing.config.one_group import group_json, parse_group, written_group
 from lapwing.errors import ConfigError
+from lapwing.group_pages import GroupPages, every_group, group_page
 from lapwing.http.body import json_object
 from lapwing.http.caller import caller_of
-from lapwing.http.json_items import parse_in_items
 from lapwing.http.of_node import of_node
 from lapwing.http.query import check_names, number
 from lapwing.http.tags import check_conditions, tag_of
@@ -22,15 +22,11 @@ from lapwing.http_listener.http_error import HttpError
 from lapwing.json_answer import JsonAnswer
 
 LIMIT_DEFAULT, LIMIT_MAX = 100, 10_000
-PAGE_NAME_CHARS_MAX = 1 << 20
-"""Of names on one page, from which no further group is on it: clients choose how long they are."""
+_KNOWN_MAX = 100
 
 
-class GroupsNode(Protocol):
+class GroupsNode(GroupPages, Protocol):
     """What this room asks of the node."""
-
-    def groups_json(self) -> str:
-        """Every group, as ``{"groups": [...]}``."""
 
     def group_settings_json(self) -> str:
         """The tables in force: name or pattern -> the node's table."""
@@ -67,7 +63,7 @@ class Groups:
         def answer() -> Response:
             tables = self._settings() if after is None else {}
             settings = {name: written_group(table) for name, table in tables.items()}
-            return JsonAnswer({**_page(self._groups(), limit, after), "settings": settings})
+            return JsonAnswer({**group_page(self._node, after=after, limit=limit), "settings": settings})
 
         return await of_node(answer)
 
@@ -89,11 +85,10 @@ class Groups:
         """The groups of that share name, one a filter, and the table under it; 404 when there is neither."""
 
         def answer() -> Response:
-            groups = self._groups()
-            named = [group for group in groups if group["name"] == name]
+            named = list(every_group(self._node, name))
             settings = self._settings()
             if not named and name not in settings:
-                raise _unknown(name, groups, settings)
+                raise self._unknown(name, settings)
             written = written_group(settings[name]) if name in settings else None
             return JsonAnswer({"name": name, "settings": written, "groups": named}, headers=tag_of(written))
 
@@ -121,53 +116,23 @@ class Groups:
             check_conditions(request.headers, await of_node(partial(self._written, name)))
             if await of_node(partial(self._node.remove_group, name)):
                 return Response(status_code=204)
-        raise await of_node(lambda: _unknown(name, self._groups(), self._settings()))
-
-    def _groups(self) -> list[dict[str, Any]]:
-        groups: list[dict[str, Any]] = parse_in_items(self._node.groups_json())["groups"]
-        return groups
+        raise await of_node(lambda: self._unknown(name, self._settings()))
 
     def _settings(self) -> dict[str, dict[str, Any]]:
-        return parse_in_items(self._node.group_settings_json())
+        settings: dict[str, dict[str, Any]] = json.loads(self._node.group_settings_json())
+        return settings
 
     def _written(self, name: str) -> dict[str, object] | None:
         """The table of exactly that name, as one writes it; None: there is none."""
         table = self._settings().get(name)
         return None if table is None else written_group(table)
 
-
-def _page(groups: list[dict[str, Any]], limit: int, after: str | None) -> dict[str, Any]:
-    """Some of the groups, how many there are, and what to go on after; None: there are no more."""
-    by_place = sorted(groups, key=_place)
-    begun = 0 if after is None else bisect_right(by_place, tuple(after.partition("/")[::2]), key=_place)
-    page: list[dict[str, Any]] = []
-    chars = 0
-    for group in by_place[begun : begun + limit]:
-        if chars >= PAGE_NAME_CHARS_MAX:
-            break
-        page.append(group)
-        chars += _name_chars(group)
-    is_last = begun + len(page) >= len(groups)
-    return {"groups": page, "matching": len(groups), "next": None if is_last else "/".join(_place(page[-1]))}
-
-
-def _name_chars(group: dict[str, Any]) -> int:
-    members = sum(len(member["client_id"]) for member in group.get("members", ()))
-    return len(group["name"]) + len(group["filter"]) + members
-
-
-def _place(group: dict[str, Any]) -> tuple[str, str]:
-    """In the order of pages: as in ``$share/NAME/FILTER``, where no name has a slash."""
-    return group["name"], group["filter"]
-
-
-def _unknown(name: str, groups: list[dict[str, Any]], settings: dict[str, Any]) -> HttpError:
-    known = sorted({group["name"] for group in groups} | set(settings))[:_KNOWN_MAX]
-    remedy = f"known: {', '.join(known)}" if known else "PUT it, or add [groups.NAME] to the configuration"
-    return HttpError(404, "group_unknown", f"no group {name!r}", remedy, groups=known)
-
-
-_KNOWN_MAX = 100
+    def _unknown(self, name: str, settings: dict[str, Any]) -> HttpError:
+        """Names some of those that there are."""
+        first = group_page(self._node, after=None, limit=_KNOWN_MAX)["groups"]
+        known = sorted({group["name"] for group in first} | set(settings))[:_KNOWN_MAX]
+        remedy = f"known: {', '.join(known)}" if known else "PUT it, or add [groups.NAME] to the configuration"
+        return HttpError(404, "group_unknown", f"no group {name!r}", remedy, groups=known)
 
 
 def _wrong(error: ConfigError) -> HttpError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -13,7 +14,6 @@ from starlette.responses import Response
 
 from lapwing.http.audited import put_result
 from lapwing.http.caller import caller_of
-from lapwing.http.json_items import parse_in_items
 from lapwing.http.of_node import of_node
 from lapwing.http.query import bad_parameter, check_names, choice, number
 from lapwing.http_listener.http_error import HttpError
@@ -40,7 +40,7 @@ _QUEUE_COLUMNS = (
 class SessionsNode(Protocol):
     """What this room asks of the node."""
 
-    def sessions_json(
+    def sessions(
         self,
         prefix: str,
         after: str | None,
@@ -48,11 +48,11 @@ class SessionsNode(Protocol):
         waiting: bool,
         longest: str | None,
         limit: int,
-    ) -> str:
-        """A page of sessions."""
+    ) -> tuple[list[str], str]:
+        """A page of sessions, each as JSON, and the rest of the page."""
 
-    def session_json(self, client_id: str, queued_max: int) -> str | None:
-        """One session."""
+    def session(self, client_id: str, queued_max: int) -> tuple[str, list[str], list[str]] | None:
+        """One session, what it subscribes to, and what waits, each as JSON."""
 
     def end_session(self, client_id: str) -> bool:
         """Ends a session and its connection; false when there is none."""
@@ -155,11 +155,15 @@ class Sessions:
         connected = None if state is None else choice("state", state, _STATES) == "connected"
         limit = number("limit", query.get("limit", str(LIMIT_DEFAULT)), 1, LIMIT_MAX)
         prefix = query.get("prefix", "")
-        ask = partial(self._node.sessions_json, prefix, after, connected, waiting, longest, limit)
+        ask = partial(self._node.sessions, prefix, after, connected, waiting, longest, limit)
 
         def answer() -> Response:
-            page = parse_in_items(ask())
-            page["sessions"] = [_with_time(session) for session in page["sessions"]]
+            sessions, rest = ask()
+            # One by one: the parser holds the interpreter's lock as long as it is called.
+            page: _Document = {
+                "sessions": [_with_time(json.loads(session)) for session in sessions],
+                **json.loads(rest),
+            }
             return JsonAnswer(shown(page))
 
         return await of_node(answer)
@@ -169,10 +173,12 @@ class Sessions:
         head = number("head", query.get("head", str(HEAD_DEFAULT)), 0, HEAD_MAX)
 
         def answer() -> Response:
-            text = self._node.session_json(client_id, head)
-            if text is None:
+            found = self._node.session(client_id, head)
+            if found is None:
                 raise _unknown(client_id)
-            return JsonAnswer(shown(_with_time(parse_in_items(text))))
+            session, *lists = found
+            subscribed, queue = ([json.loads(item) for item in items] for items in lists)
+            return JsonAnswer(shown({**_with_time(json.loads(session)), "subscribed": subscribed, "queue": queue}))
 
         return await of_node(answer)
 

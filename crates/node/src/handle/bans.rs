@@ -1,25 +1,34 @@
 //! Who is kept out for wrong passwords: looked at, and let in again by order.
 
-use serde_json::json;
-
 use super::Handle;
 use crate::desk::reply;
 use crate::error::NodeError;
 use crate::passwords::{Bar, BarAsk};
 use crate::secrets::without_secrets;
 
+/// Who may not log in for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ban {
+    /// From which it came, or the network of it.
+    pub address: String,
+    /// None: the address, whatever the name; a token in its place is `***`, as in the log.
+    pub user: Option<String>,
+    /// Wrong passwords.
+    pub failures: u32,
+    /// When it is over.
+    pub ends_in_s: u64,
+}
+
 impl Handle {
-    /// Whoever may not log in for now, as JSON: `{"bans": [{"address": .., "user": .., "failures": .., "ends_in_s": ..}]}`.
+    /// Whoever may not log in for now.
     ///
-    /// `user` is null where it is the address, whatever the name; a token in its place is `***`, as in the log.
     /// # Errors
     /// `NoAnswer`: the node ends.
-    pub fn bans_json(&self) -> Result<String, NodeError> {
+    pub fn bans(&self) -> Result<Vec<Ban>, NodeError> {
         let (reply, awaited) = reply();
         self.passwords.ask(BarAsk::List(reply));
         let now_ms = self.shared.now_ms();
-        let bans: Vec<_> = self.receive(&awaited)?.iter().map(|bar| ban_of(bar, now_ms)).collect();
-        Ok(json!({ "bans": bans }).to_string())
+        Ok(self.receive(&awaited)?.iter().map(|bar| ban_of(bar, now_ms)).collect())
     }
 
     /// Lets an address or a user name in again, and forgets its failures; returns how many bans that were. A name in which a
@@ -34,13 +43,13 @@ impl Handle {
     }
 }
 
-fn ban_of(bar: &Bar, now_ms: u64) -> serde_json::Value {
-    json!({
-        "address": bar.source.to_string(),
-        "user": bar.username.as_deref().map(without_secrets),
-        "failures": bar.failures,
-        "ends_in_s": bar.until_ms.saturating_sub(now_ms).div_ceil(1000),
-    })
+fn ban_of(bar: &Bar, now_ms: u64) -> Ban {
+    Ban {
+        address: bar.source.to_string(),
+        user: bar.username.as_deref().map(|name| without_secrets(name).into()),
+        failures: bar.failures,
+        ends_in_s: bar.until_ms.saturating_sub(now_ms).div_ceil(1000),
+    }
 }
 
 #[cfg(test)]
@@ -54,7 +63,7 @@ mod tests {
         let jwt = format!("eyJhbGciOiJIUzI1NiJ9.{}", "eyJzdWIiOiJhIn0".repeat(20));
         for (name, shown) in [("lapwing_0123456789abcdefghij", "lapwing_***"), (&jwt[..256], "***"), ("bob", "bob")] {
             let bar = Bar { source: Source::Local, username: Some(name.into()), failures: 20, until_ms: 1 };
-            assert_eq!(ban_of(&bar, 0)["user"], shown);
+            assert_eq!(ban_of(&bar, 0).user.as_deref(), Some(shown));
         }
     }
 }

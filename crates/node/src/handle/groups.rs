@@ -1,21 +1,51 @@
 //! Consumer groups of a running node: seen, and changed.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use super::Handle;
 use crate::config::GroupConfig;
+use crate::desk::{Awaited, Reply, reply};
 use crate::error::NodeError;
-use crate::group_reports::Gathered;
+use crate::group_pages::{GroupPage, GroupQuery, ShardPage};
+use crate::group_reports::GroupAsk;
+use crate::life::Phase;
+use crate::metrics::GroupSample;
 use crate::session_reports::SessionAsk;
 
+/// How long all shards may take to answer about their groups.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+
 impl Handle {
-    /// Every consumer group as JSON: `{"groups": [...]}`; see `docs/groups.md`.
+    /// One page of the consumer groups, each as JSON; see `docs/groups.md`.
     ///
     /// # Errors
     /// `NoAnswer`: the node ends, or a shard has no time at all.
-    pub fn groups_json(&self) -> Result<String, NodeError> {
-        let Gathered { reports, is_whole } = self.shared.group_reports();
-        is_whole.then(|| json!({ "groups": reports }).to_string()).ok_or(NodeError::NoAnswer)
+    pub fn groups(&self, query: GroupQuery) -> Result<GroupPage, NodeError> {
+        let query = Arc::new(query);
+        let pages = self.ask_groups(|reply| GroupAsk::Page(Arc::clone(&query), reply));
+        let pages: Option<Vec<ShardPage>> = pages.into_iter().collect();
+        Ok(GroupPage::merge(pages.ok_or(NodeError::NoAnswer)?, &query))
+    }
+
+    /// What may stand in an answer to a scraper, of the shards that answer.
+    pub(super) fn sample_groups(&self) -> Vec<GroupSample> {
+        self.ask_groups(GroupAsk::Sample).into_iter().flatten().collect()
+    }
+
+    /// What each shard answers; `None`: it ends, or has no time at all.
+    fn ask_groups<T>(&self, make: impl Fn(Reply<T>) -> GroupAsk) -> Vec<Option<T>> {
+        let ask = |shard| {
+            let (reply, awaited) = reply();
+            self.shared.ask_groups(shard, make(reply));
+            awaited
+        };
+        let awaited: Vec<Awaited<T>> = (0..self.counters.len()).map(ask).collect();
+        let until = Instant::now() + ANSWER_MAX;
+        let is_over = || self.shared.phase() == Phase::Stopping;
+        awaited.iter().map(|awaited| awaited.receive(until, is_over)).collect()
     }
 
     /// The tables of consumer groups now in force, as JSON: `{NAME: {...}}`.

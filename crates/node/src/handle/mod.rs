@@ -46,6 +46,7 @@ use spawn::{
 };
 use stream_losses::StreamLosses;
 
+pub use bans::Ban;
 pub use health::Hindrance;
 pub use identify::{HttpClaim, Identified};
 pub use notices::LogLine;
@@ -259,7 +260,7 @@ impl Handle {
         metrics.extend(self.shared.notices.metrics());
         metrics.extend(self.shared.audit.metrics());
         metrics.extend(self.shared.listeners().metrics());
-        metrics.extend(group_metrics(&self.shared.group_reports().reports, &self.shared.config.dispatch));
+        metrics.extend(group_metrics(self.sample_groups(), &self.shared.config.dispatch));
         let holds = ranked_holds(&self.shared.config).into_iter().map(|(filter, _)| filter);
         metrics.extend(hold_metrics(&holds.zip(&self.shared.hold_counters).collect::<Vec<_>>()));
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {

@@ -5,42 +5,41 @@ use std::time::{Duration, Instant};
 
 use lapwing_ledger::Entry;
 use lapwing_store::journal::GroupId;
-use serde_json::json;
 
 use super::Handle;
 use crate::desk::{Awaited, Reply, reply};
 use crate::error::NodeError;
 use crate::life::Phase;
 use crate::session_reports::{Emptied, SessionAsk, SessionDetail, SessionPage, SessionQuery};
+use crate::session_rows::{SessionList, SessionShown};
 use crate::slot::Slot;
 
 /// How long shards may take to answer: they do it in shares, beside their clients' work.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 impl Handle {
-    /// One page of the sessions as JSON: `{"sessions": [...], "matching": .., "waiting_messages": .., "waiting_bytes": ..,
-    /// "next": ..}`; see `docs/sessions.md`.
+    /// One page of the sessions; see `docs/sessions.md`.
     ///
     /// # Errors
     /// `NoAnswer`: the node ends, or a shard has no time at all.
-    pub fn sessions_json(&self, query: SessionQuery) -> Result<String, NodeError> {
+    pub fn sessions(&self, query: SessionQuery) -> Result<SessionList, NodeError> {
         let query = Arc::new(query);
         let ask = |shard| self.ask(shard, |reply| SessionAsk::List(Arc::clone(&query), reply));
         let awaited: Vec<Awaited<SessionPage>> = (0..self.counters.len()).map(ask).collect();
         let pages: Result<Vec<SessionPage>, NodeError> = awaited.iter().map(|page| self.receive(page)).collect();
-        Ok(json!(SessionPage::merge(pages?, &query)).to_string())
+        Ok(SessionPage::merge(pages?, &query).into())
     }
 
-    /// One session as JSON, with its subscriptions and the first `queued_max` messages of its queue; `None`: there is none
-    /// of this client id.
+    /// One session, with its subscriptions and the first `queued_max` messages of its queue; `None`: there is none of this
+    /// client id.
     ///
     /// # Errors
     /// `NoAnswer`; `Store`: the log cannot be read.
-    pub fn session_json(&self, client_id: &str, queued_max: usize) -> Result<Option<String>, NodeError> {
+    pub fn session(&self, client_id: &str, queued_max: usize) -> Result<Option<SessionShown>, NodeError> {
         let shown = self.ask_owner(client_id, |id, reply| SessionAsk::Show(id, queued_max, reply))?;
         let Some(mut shown) = shown else { return Ok(None) };
         self.read_queue(&mut shown)?;
-        Ok(Some(json!(shown).to_string()))
+        Ok(Some(shown.into()))
     }
 
     /// Ends a session and its connection (0x98); its will is published. On disk it has ended when this returns. False: there

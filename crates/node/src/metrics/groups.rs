@@ -4,20 +4,21 @@
 //! series as have room, see `room.rs`.
 
 use super::group_families::GROUP_FAMILIES;
-use super::room::Shown;
+use super::room::{GroupSample, Shown};
 use super::{Metric, members};
 use crate::config::DispatchConfig;
 use crate::group_reports::GroupReport;
 
-/// The metrics of `reports`, as far as the settings have room for those of single groups and members.
-pub(crate) fn collect(reports: &[GroupReport], config: &DispatchConfig) -> Vec<Metric> {
-    let shown = Shown::of(reports, config);
+/// The metrics of what the shards say, as far as the settings have room for those of single groups and members.
+pub(crate) fn collect(shards: Vec<GroupSample>, config: &DispatchConfig) -> Vec<Metric> {
+    let sample = GroupSample::of_all(shards);
+    let shown = Shown::of(&sample, config);
     let groups_help = "Groups without metrics of their own: there are more than dispatch.group_metrics_max, or their names \
                        would take more than dispatch.metrics_label_bytes_max.";
     let members_help = "Members without metrics of their own: there are more than dispatch.member_metrics_max, or their \
                         group has none, or names would take more than dispatch.metrics_label_bytes_max.";
     let mut metrics = vec![
-        Metric::gauge("lapwing_groups", "Consumer groups.", reports.len() as u64),
+        Metric::gauge("lapwing_groups", "Consumer groups.", sample.groups as u64),
         Metric::gauge("lapwing_groups_without_metrics", groups_help, shown.groups_left_out as u64),
         Metric::gauge("lapwing_group_members_without_metrics", members_help, shown.members_left_out as u64),
     ];
@@ -93,10 +94,17 @@ mod tests {
         }
     }
 
+    /// Of one shard.
+    fn sampled(reports: impl Into<Vec<GroupReport>>) -> Vec<GroupSample> {
+        let reports = reports.into();
+        let members = reports.iter().map(|report| report.members.len()).sum();
+        vec![GroupSample { groups: reports.len(), members, reports }]
+    }
+
     /// Does each number stand under its name, in seconds, and with its labels?
     #[test]
     fn numbers_of_a_group_and_its_members() {
-        let text = to_text(&collect(&[group("g", 1)], &members(1)));
+        let text = to_text(&collect(sampled([group("g", 1)]), &members(1)));
         for line in [
             "lapwing_groups 1",
             "lapwing_group_members{group=\"g\",filter=\"a/#\"} 1",
@@ -120,7 +128,7 @@ mod tests {
     fn answers_of_a_strategy() {
         let counters = lapwing_dispatch::DeferredCounters { asked: 9, answered: 6, timed_out: 3, ..Default::default() };
         let with = GroupReport { deferred: Some(counters.into()), ..group("g", 1) };
-        let text = to_text(&collect(&[with, group("h", 1)], &members(0)));
+        let text = to_text(&collect(sampled([with, group("h", 1)]), &members(0)));
         for (answer, count) in [("answered", 6), ("timed_out", 3), ("late", 0)] {
             let labels = format!("group=\"g\",filter=\"a/#\",answer=\"{answer}\"");
             let line = format!("lapwing_group_strategy_answers_total{{{labels}}} {count}");
@@ -133,12 +141,12 @@ mod tests {
     #[test]
     fn members_are_shown_while_they_are_few() {
         let groups = [group("g", 2), group("h", 1)];
-        let text = to_text(&collect(&groups, &members(3)));
+        let text = to_text(&collect(sampled(groups.clone()), &members(3)));
         assert!(text.contains("client_id=\"m1\"") && text.contains("lapwing_group_members_without_metrics 0"));
-        let text = to_text(&collect(&groups, &members(2)));
+        let text = to_text(&collect(sampled(groups.clone()), &members(2)));
         assert!(!text.contains("client_id") && text.contains("group=\"h\""));
         assert!(text.contains("lapwing_group_members_without_metrics 3"));
-        assert!(!to_text(&collect(&groups, &members(0))).contains("client_id"));
+        assert!(!to_text(&collect(sampled(groups), &members(0))).contains("client_id"));
     }
 
     /// With thousands of groups of a stranger's, whose names are as long as they may be and of what is written longest: is the
@@ -148,7 +156,7 @@ mod tests {
         let long = |number: usize| format!("!{number:05}{}", "\u{1}\"".repeat(447));
         let mut groups: Vec<GroupReport> = (0..2_000).map(|number| group(&long(number), 0)).collect();
         groups.push(GroupReport { is_durable: true, ..group("zebra", 1) });
-        let text = to_text(&collect(&groups, &DispatchConfig::default()));
+        let text = to_text(&collect(sampled(groups), &DispatchConfig::default()));
         assert!(text.len() < 3 << 20, "{}", text.len());
         assert!(text.contains("lapwing_group_members{group=\"zebra\"") && text.contains("client_id=\"m0\""));
         let shown = text.lines().filter(|line| line.starts_with("lapwing_group_members{")).count();
@@ -163,15 +171,15 @@ mod tests {
     fn groups_are_shown_as_far_as_there_is_room() {
         let names = ["a", "b", "c"];
         let groups = names.map(|name| group(name, 1));
-        let text = to_text(&collect(&groups, &DispatchConfig { group_metrics_max: 2, ..members(9) }));
+        let text = to_text(&collect(sampled(groups.clone()), &DispatchConfig { group_metrics_max: 2, ..members(9) }));
         assert!(text.contains("group=\"b\"") && !text.contains("group=\"c\""));
         assert!(text.contains("lapwing_groups_without_metrics 1") && text.contains("members_without_metrics 1"));
-        let none = to_text(&collect(&groups, &DispatchConfig { group_metrics_max: 0, ..members(9) }));
+        let none = to_text(&collect(sampled(groups), &DispatchConfig { group_metrics_max: 0, ..members(9) }));
         assert!(!none.contains("group=") && none.contains("lapwing_groups_without_metrics 3"));
         let mut endless = group("d", 2);
         endless.members[0].client_id = "x".repeat(65_535);
         let config = DispatchConfig { metrics_label_bytes_max: 100_000, ..members(9) };
-        let text = to_text(&collect(&[endless], &config));
+        let text = to_text(&collect(sampled([endless]), &config));
         assert!(text.len() < 10_000 && text.contains("client_id=\"m1\""));
         assert!(text.contains("lapwing_groups_without_metrics 0") && text.contains("members_without_metrics 1"));
     }
@@ -179,7 +187,7 @@ mod tests {
     /// Do the samples of one name follow each other, as the text format wants it?
     #[test]
     fn families_are_whole() {
-        let metrics = collect(&[group("g", 2), group("h", 1)], &members(9));
+        let metrics = collect(sampled([group("g", 2), group("h", 1)]), &members(9));
         let mut seen = BTreeSet::new();
         for pair in metrics.windows(2).filter(|pair| pair[0].name != pair[1].name) {
             assert!(seen.insert(pair[0].name), "{} comes twice", pair[0].name);

@@ -26,6 +26,7 @@ pub(crate) use journal::collect as journal_metrics;
 pub(crate) use limits::LimitCounters;
 pub(crate) use log::LogCounters;
 pub use prometheus::to_text;
+pub(crate) use room::{GroupRoom, GroupSample};
 pub(crate) use shard::ShardCounters;
 pub(crate) use traffic::TrafficCounters;
 

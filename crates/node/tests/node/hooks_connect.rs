@@ -71,7 +71,7 @@ fn a_name_is_as_long_as_a_session_can_keep_it() {
     let named = |name: &'static str| Connect { username: Some(name), ..lasting("x") };
     let longest: &'static str = "n".repeat(1023).leak();
     assert_eq!(knock(&node, &named(longest)).1, ReasonCode::Success);
-    let shown = node.session_json("x", 0).expect("the node answers").expect("it is there");
+    let shown = node.session("x", 0).expect("the node answers").expect("it is there").session;
     assert!(shown.contains(r#""is_durable":true"#), "{shown}");
     assert_eq!(metric(&node, "lapwing_not_authorized_total", "identity"), 0);
     assert_eq!(knock(&node, &named("n".repeat(1024).leak())).1, ReasonCode::NotAuthorized);

@@ -13,7 +13,14 @@ fn at_least_once() -> SubscriptionOptions {
 }
 
 fn page(node: &Handle, query: SessionQuery) -> Value {
-    serde_json::from_str(&node.sessions_json(query).expect("the node answers")).expect("JSON")
+    let list = node.sessions(query).expect("the node answers");
+    let mut page: Value = serde_json::from_str(&list.rest).expect("JSON");
+    page["sessions"] = rows(&list.sessions);
+    page
+}
+
+fn rows(texts: &[String]) -> Value {
+    texts.iter().map(|text| serde_json::from_str::<Value>(text).expect("JSON")).collect()
 }
 
 fn ids(page: &Value) -> Vec<String> {
@@ -22,8 +29,11 @@ fn ids(page: &Value) -> Vec<String> {
 }
 
 fn shown(node: &Handle, client_id: &str) -> Option<Value> {
-    let text = node.session_json(client_id, 10).expect("the node answers")?;
-    Some(serde_json::from_str(&text).expect("JSON"))
+    let one = node.session(client_id, 10).expect("the node answers")?;
+    let mut shown: Value = serde_json::from_str(&one.session).expect("JSON");
+    shown["subscribed"] = rows(&one.subscribed);
+    shown["queue"] = rows(&one.queue);
+    Some(shown)
 }
 
 /// A session that is away, with so many messages of two bytes waiting under `to/ID`.

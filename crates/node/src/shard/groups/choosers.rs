@@ -6,7 +6,7 @@ use std::time::Duration;
 use lapwing_dispatch::Deferred;
 
 use super::Shard;
-use super::table::OwnedGroup;
+use super::owned::OwnedGroup;
 use crate::strategies::ClientNames;
 
 impl Shard {

@@ -12,6 +12,7 @@ mod letters;
 mod member;
 mod membership;
 mod outcomes;
+mod owned;
 mod owner;
 mod pending;
 mod publish;

@@ -9,7 +9,7 @@ use lapwing_groups::{AssignmentId, Epoch, Terms, Written};
 use lapwing_session::{Bound, Fate, Outcome, SessionKey};
 
 use super::Shard;
-use super::table::Person;
+use super::owned::Person;
 use crate::holder::Holder;
 use crate::identity_shares::Beyond;
 use crate::mail::{Control, Interest};
@@ -232,7 +232,7 @@ impl Shard {
         let _ = self.keep_group(place);
     }
 
-    fn in_groups_of(&mut self, member: SessionKey, mut work: impl FnMut(&mut super::table::OwnedGroup, u64)) {
+    fn in_groups_of(&mut self, member: SessionKey, mut work: impl FnMut(&mut super::owned::OwnedGroup, u64)) {
         let now_us = self.clients.now_us;
         for place in self.groups.of_member(member) {
             if let Some(owned) = self.groups.get(place) {

@@ -6,7 +6,8 @@ use lapwing_dispatch::{Parameters, Strategy};
 use lapwing_session::Grant;
 
 use super::Shard;
-use super::table::{Beginning, OwnedGroup};
+use super::owned::OwnedGroup;
+use super::table::Beginning;
 use crate::config::{DispatchConfig, GroupConfig, for_share};
 use crate::group_book::GroupTables;
 use crate::mail::Interest;

@@ -4,28 +4,62 @@ use lapwing_groups::{MemberView, Presence};
 use lapwing_session::SessionKey;
 
 use super::Shard;
-use super::table::OwnedGroup;
-use crate::group_reports::{CounterReport, GroupReport, MemberReport};
+use super::owned::OwnedGroup;
+use crate::group_pages::{GroupQuery, ShardPage};
+use crate::group_reports::{CounterReport, GroupAsk, GroupReport, MemberReport};
+use crate::metrics::{GroupRoom, GroupSample};
 
 impl Shard {
     /// Answers whoever has asked for the groups.
     pub(in crate::shard) fn report_groups(&mut self) {
-        let asked = self.shared.report_desk(self.id.index()).take();
-        if asked.is_empty() {
-            return;
+        for asked in self.shared.report_desk(self.id.index()).take() {
+            match asked {
+                GroupAsk::Page(query, reply) => reply.send(self.page_of_groups(&query)),
+                GroupAsk::Sample(reply) => reply.send(self.sample_of_groups()),
+            }
         }
+    }
+
+    fn page_of_groups(&self, query: &GroupQuery) -> ShardPage {
         let now_us = self.shared.now_us();
-        let reports: Vec<GroupReport> = self.groups.iter().map(|(_, owned)| report(owned, now_us)).collect();
-        for sender in asked {
-            // Whoever asked may have given up.
-            let _ = sender.send(reports.clone());
+        let wanted = self.groups.behind(query.begins_behind()).take_while(|owned| query.wants(&owned.name));
+        let mut page = ShardPage::of(self.groups.len());
+        for owned in wanted {
+            if !page.has_room(query) {
+                page.has_more = true;
+                break;
+            }
+            page.add(report(owned, now_us, true));
         }
+        page
+    }
+
+    /// Declared groups come first: whether there is room for others is known when there are no more of them.
+    fn sample_of_groups(&self) -> GroupSample {
+        let (now_us, config) = (self.shared.now_us(), &self.shared.config.dispatch);
+        let (groups, members) = (self.groups.len(), self.groups.iter().map(|(_, one)| one.group.member_count()).sum());
+        let mut room = GroupRoom::new(config);
+        let mut reports = Vec::new();
+        let is_declared = |owned: &&OwnedGroup| owned.group.settings().is_durable;
+        let declared = self.groups.behind(None).filter(is_declared);
+        let others = self.groups.behind(None).filter(|owned| !is_declared(owned));
+        for owned in declared.chain(others) {
+            if room.is_full() {
+                break;
+            }
+            if room.may_take(&owned.name, &owned.filter) {
+                let report = report(owned, now_us, members <= config.member_metrics_max as usize);
+                reports.extend(room.takes(&report).then_some(report));
+            }
+        }
+        GroupSample { groups, members, reports }
     }
 }
 
-fn report(owned: &OwnedGroup, now_us: u64) -> GroupReport {
+fn report(owned: &OwnedGroup, now_us: u64, with_members: bool) -> GroupReport {
     let view = owned.group.view(now_us);
-    let mut members: Vec<MemberReport> = owned.group.member_views(now_us).map(|one| member(owned, &one)).collect();
+    let views = owned.group.member_views(now_us).take_while(|_| with_members);
+    let mut members: Vec<MemberReport> = views.map(|one| member(owned, &one)).collect();
     members.sort_by(|a, b| a.client_id.cmp(&b.client_id));
     GroupReport {
         name: owned.name.to_string(),
