@@ -29,6 +29,7 @@ __all__ = [
     "store_restore",
     "swarm_report_json",
     "try_strategy",
+    "weak_rsa_key",
 ]
 
 __version__: str
@@ -80,6 +81,10 @@ class Authority:
 def certificate_times(pem: bytes) -> list[tuple[bool, int, int | None]]:
     """From when until when certificates and revocation lists hold, of all in PEM that can be read: whether it is a
     list, and seconds since 1970, UTC; None: without end."""
+
+def weak_rsa_key(pem: bytes) -> str | None:
+    """What to say of the shortest RSA key of the certificates in PEM, if it is too short: "RSA of 1024 bits,
+    and ..."; None: none is known to be."""
 
 def default_tables_json() -> str:
     """The node's configuration with every default: ``{"config", "stream", "hold", "topic_tables_max"}``; the stream's

@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lapwing._core import certificate_times
-from lapwing.rsa_bits import weak_key
+from lapwing._core import certificate_times, weak_rsa_key
 
 if TYPE_CHECKING:
     from lapwing.config import Config
@@ -63,7 +62,7 @@ def _of_file(file: Path, key: str, now_s: float) -> list[str]:
 
 def _of_authorities(pem: bytes) -> list[str]:
     """Keys of authorities that nothing which they sign is believed by; those of the broker's own are refused."""
-    weak = weak_key(pem)
+    weak = weak_rsa_key(pem)
     return [f"the key of an authority is {weak}: whoever it vouches for is refused"] if weak else []
 
 

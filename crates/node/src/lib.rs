@@ -90,7 +90,7 @@ pub use hooks::{
 };
 pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
 pub use lapwing_store::ReadBy;
-pub use lapwing_transport::{CertificateTimes, certificate_times};
+pub use lapwing_transport::{CertificateTimes, WeakRsaKey, certificate_times, weak_rsa_key};
 pub use life::Failure;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use one_line::one_line;

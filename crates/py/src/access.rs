@@ -80,6 +80,12 @@ pub(crate) fn certificate_times(pem: &[u8]) -> Vec<(bool, u64, Option<u64>)> {
     found.iter().map(|times| (times.is_list, times.from.as_secs(), times.until.map(|until| until.as_secs()))).collect()
 }
 
+/// What to say of the shortest RSA key of the certificates in PEM, if it is too short; None: none is known to be.
+#[pyfunction]
+pub(crate) fn weak_rsa_key(pem: &[u8]) -> Option<String> {
+    lapwing_node::weak_rsa_key(pem).map(|weak| weak.to_string())
+}
+
 fn parse(py: Python<'_>, config_json: &str) -> PyResult<AccessConfig> {
     serde_json::from_str(config_json).map_err(|error| {
         let message = format!("users and rules: {error}");

@@ -45,6 +45,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(strategy::try_strategy, module)?)?;
     module.add_function(wrap_pyfunction!(access::hash_password, module)?)?;
     module.add_function(wrap_pyfunction!(access::certificate_times, module)?)?;
+    module.add_function(wrap_pyfunction!(access::weak_rsa_key, module)?)?;
     module.add_function(wrap_pyfunction!(store::store_check, module)?)?;
     module.add_function(wrap_pyfunction!(store::store_dump, module)?)?;
     module.add_function(wrap_pyfunction!(store::store_repair, module)?)?;

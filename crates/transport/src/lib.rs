@@ -56,4 +56,7 @@ pub use peer::PeerAddress;
 pub use refusal::Refusal;
 pub use settings::{ClientCertificate, KeepAlive, ListenerSettings, TlsSettings, WebSettings};
 pub use socket::Socket;
-pub use tls::{CertificateName, CertificateTimes, Certificates, FreshCertificates, Lapse, Proof, certificate_times};
+pub use tls::{
+    CertificateName, CertificateTimes, Certificates, FreshCertificates, Lapse, Proof, WeakRsaKey, certificate_times,
+    weak_rsa_key,
+};

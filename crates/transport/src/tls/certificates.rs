@@ -12,7 +12,8 @@ use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache, WebPkiCli
 use rustls::{InconsistentKeys, RootCertStore, ServerConfig, ServerConnection};
 
 use super::Tls;
-use super::files::{certificates, private_key, rsa_bits, wrong};
+use super::files::{certificates, private_key, wrong};
+use super::rsa::bits_of_private_key;
 use super::trust::{Lapse, Trust};
 use crate::dtls::{Dtls, DtlsParts, DtlsSettings, SharedKey};
 use crate::error::BindError;
@@ -139,7 +140,7 @@ impl Loaded {
         };
         let chain = certificates(&settings.certificate)?;
         let key = private_key(&settings.key)?;
-        let rsa_bits = rsa_bits(&key);
+        let rsa_bits = bits_of_private_key(&key);
         let provider = Arc::new(ring::default_provider());
         let builder = ServerConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()

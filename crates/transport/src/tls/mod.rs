@@ -4,6 +4,7 @@ mod certificates;
 mod files;
 mod name;
 mod proof;
+mod rsa;
 mod times;
 mod trust;
 
@@ -20,6 +21,7 @@ pub(crate) use files::{read as read_file, wrong as wrong_file};
 pub use name::CertificateName;
 pub(crate) use name::is_name;
 pub use proof::Proof;
+pub use rsa::{WeakRsaKey, weak_rsa_key};
 pub use times::{CertificateTimes, certificate_times};
 pub use trust::Lapse;
 
