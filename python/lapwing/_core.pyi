@@ -17,10 +17,14 @@ __all__ = [
     "Sink",
     "Swarm",
     "__version__",
+    "audit_trail_fault",
     "certificate_times",
+    "data_folder_fault",
+    "data_folder_holder",
     "default_tables_json",
     "dispatch_table_json",
     "hash_password",
+    "made_partitions",
     "monotonic_ns",
     "store_backup",
     "store_check",
@@ -146,6 +150,19 @@ def store_backup(data: str | os.PathLike[str], target: str | os.PathLike[str], t
 
 def store_restore(backup: str | os.PathLike[str], data: str | os.PathLike[str], tell: Callable[[str], object]) -> bool:
     """Makes a data folder of a copy, and checks it; false: ``tell`` broke it off."""
+
+def data_folder_fault(data: str | os.PathLike[str]) -> str | None:
+    """What a start would refuse of a data folder before it reads what is in it; None: nothing. Writes nothing."""
+
+def data_folder_holder(data: str | os.PathLike[str]) -> str | None:
+    """Who has a data folder now: a process, or ``unknown``; None: nobody."""
+
+def made_partitions(data: str | os.PathLike[str], stream: str) -> int | None:
+    """The partitions that a stream was made with; None: nothing was ever kept of it, or it cannot be read."""
+
+def audit_trail_fault(file: str | os.PathLike[str], chained: bool) -> tuple[str, bool] | None:
+    """Why a start could not go on with an audit trail, and whether that is only that another broker writes it; None:
+    it could. Writes nothing."""
 
 @final
 class Node:

@@ -51,6 +51,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(store::store_repair, module)?)?;
     module.add_function(wrap_pyfunction!(store::store_backup, module)?)?;
     module.add_function(wrap_pyfunction!(store::store_restore, module)?)?;
+    module.add_function(wrap_pyfunction!(store::data_folder_fault, module)?)?;
+    module.add_function(wrap_pyfunction!(store::data_folder_holder, module)?)?;
+    module.add_function(wrap_pyfunction!(store::made_partitions, module)?)?;
+    module.add_function(wrap_pyfunction!(store::audit_trail_fault, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::swarm_report_json, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::monotonic_ns, module)?)?;
     Ok(())

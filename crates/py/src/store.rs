@@ -55,6 +55,31 @@ pub(crate) fn store_restore(py: Python<'_>, backup: PathBuf, data: PathBuf, tell
     run(py, &tell, |tell| inspect::restore(&backup, &data, tell))
 }
 
+/// What a start would refuse of a data folder before it reads what is in it; None: nothing.
+#[pyfunction]
+pub(crate) fn data_folder_fault(py: Python<'_>, data: PathBuf) -> Option<String> {
+    py.detach(|| inspect::folder_fault(&data))
+}
+
+/// Who has a data folder now: a process, or "unknown"; None: nobody.
+#[pyfunction]
+pub(crate) fn data_folder_holder(py: Python<'_>, data: PathBuf) -> Option<String> {
+    let holder = py.detach(|| inspect::folder_holder(&data))?;
+    Some(holder.map_or_else(|| "unknown".to_owned(), |process| process.to_string()))
+}
+
+/// The partitions that a stream was made with; None: nothing was ever kept of it, or it cannot be read.
+#[pyfunction]
+pub(crate) fn made_partitions(py: Python<'_>, data: PathBuf, stream: &str) -> Option<u32> {
+    py.detach(|| inspect::made_partitions(&data, stream))
+}
+
+/// Why a start could not go on with an audit trail, and whether that is only that another broker writes it; None: it could.
+#[pyfunction]
+pub(crate) fn audit_trail_fault(py: Python<'_>, file: PathBuf, chained: bool) -> Option<(String, bool)> {
+    py.detach(|| inspect::trail_fault(&file, chained))
+}
+
 /// Runs a job without the interpreter's lock. `tell` gets each object as JSON, and breaks off with something true, or by raising.
 fn run<T: Send>(
     py: Python<'_>,

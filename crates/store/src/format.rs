@@ -28,14 +28,22 @@ const TOLD_NAMES: usize = 3;
 /// `FormatVersion`, `Foreign`, `Corrupt`, `Full`, `Io`.
 pub(crate) fn check_format(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
     disk.create_dir(dir).map_err(|error| StoreError::io("make the folder", dir, error))?;
+    match look_at(disk, dir)? {
+        Some(_) => Ok(()),
+        None => write(disk, &dir.join(FILE), 1),
+    }
+}
+
+/// The version that a folder says it has, `None` where it is to be made or has nothing yet; what a start would refuse is
+/// refused, and nothing written.
+///
+/// # Errors
+/// `FormatVersion`, `Foreign`, `Corrupt`, `Io`.
+pub(crate) fn look_at(disk: &dyn Disk, dir: &Path) -> Result<Option<u32>, StoreError> {
     let file = dir.join(FILE);
     match disk::read_whole(disk, &file, BYTES_MAX) {
-        Ok(bytes) => version_in(&bytes).map(|_| ()).map_err(|found| unknown(&file, found)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let names = disk.list(dir).map_err(|error| StoreError::io("list", dir, error))?;
-            check_names(dir, &names)?;
-            write(disk, &file, 1)
-        }
+        Ok(bytes) => version_in(&bytes).map(Some).map_err(|found| unknown(&file, found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => check_owner(disk, dir).map(|()| None),
         Err(error) => Err(StoreError::io("read", &file, error)),
     }
 }
@@ -149,10 +157,12 @@ mod tests {
 
         let own = tempfile::tempdir().expect("a folder");
         fs::create_dir(own.path().join("lost+found")).expect("made");
+        assert!(matches!(look_at(&OsDisk, own.path()), Ok(None)) && !own.path().join(FILE).exists(), "only looked at");
         ["lock", "format.tmp"].iter().for_each(|name| fs::write(own.path().join(name), "").expect("written"));
         assert!(matches!(check(own.path()), (Ok(()), Ok(()))), "what a start cut short has left");
         fs::write(own.path().join("notes.txt"), "beside").expect("written");
         assert!(matches!(check(own.path()), (Ok(()), Ok(()))), "ours, with a stray file");
-        assert!(check_owner(&OsDisk, &own.path().join("new")).is_ok());
+        assert!(matches!(look_at(&OsDisk, own.path()), Ok(Some(1))));
+        assert!(matches!(look_at(&OsDisk, &own.path().join("new")), Ok(None)));
     }
 }

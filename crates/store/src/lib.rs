@@ -48,7 +48,7 @@ pub use info::{
     Committed, PartitionInfo, ReadLimits, ReadOutcome, ReaderInfo, RecordView, StreamIndex, StreamInfo, StreamUuid,
     Trimmed,
 };
-pub use lock::lock_alone;
+pub use lock::{lock_alone, lock_to_look};
 pub use log::Log;
 pub use notice::{Notice, StoreCounters, TrimmedUnread};
 pub use reader::LogReader;

@@ -78,6 +78,14 @@ pub fn lock_alone(file: &File) -> io::Result<()> {
     flock(file, libc::LOCK_EX)
 }
 
+/// Locks a file that this process only looks at, until it is closed.
+///
+/// # Errors
+/// `WouldBlock`: another has it open to write it, see [`lock_alone`].
+pub fn lock_to_look(file: &File) -> io::Result<()> {
+    flock(file, libc::LOCK_SH)
+}
+
 /// Locks or says at once that another holds the lock (`File::try_lock` is newer than the compiler we promise).
 fn flock(file: &File, how: libc::c_int) -> io::Result<()> {
     // SAFETY: plain integers; the descriptor is open as long as `file` is borrowed.

@@ -49,13 +49,6 @@ def test_a_format_that_is_not_known(tmp_path: Path, said: str | None) -> None:
     assert "data/format" in started(tmp_path, "")
 
 
-def test_the_newest_format_is_the_stores() -> None:
-    source = Path(__file__).parents[3] / "crates" / "store" / "src" / "format.rs"
-    if not source.exists():
-        pytest.skip("the sources of the store are not here")
-    assert "const NEWEST: u32 = 2;" in source.read_text()
-
-
 def _folder(path: Path) -> None:
     path.mkdir()
 

@@ -2,10 +2,10 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use lapwing_store::lock_alone;
+use lapwing_store::{lock_alone, lock_to_look};
 
 use super::chain::Chain;
 
@@ -40,21 +40,15 @@ impl TrailFile {
     /// # Errors
     /// What is wrong with the file, in words.
     pub(super) fn open(path: &Path, chained: bool, file_bytes: u64, files: u32) -> Result<Found, String> {
-        let file = create(path).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => "another broker writes it".to_owned(),
-            _ => error.to_string(),
-        })?;
+        let file = create(path).map_err(|error| in_words(&error))?;
         let io = |error: io::Error| error.to_string();
         let len = file.metadata().map_err(io)?.len();
         let tail = tail(&file, len).map_err(io)?;
-        let cut_bytes = (tail.len() - tail.rfind('\n').map_or(0, |at| at + 1)) as u64;
+        let whole = whole_lines(&tail);
+        let cut_bytes = (tail.len() - whole.len()) as u64;
         file.set_len(len - cut_bytes).map_err(io)?;
-        let whole = tail[..tail.len() - cut_bytes as usize].to_owned();
         let mut found = TrailFile { path: path.to_owned(), file, len: len - cut_bytes, file_bytes, files };
-        // A crash between two files leaves a new one without a line, or none.
-        let before = if found.len > 0 { whole } else { found.older_tail().map_err(io)? };
-        let last = before.trim_end_matches('\n').rsplit('\n').next().filter(|line| !line.is_empty());
-        let chain = last.map_or_else(|| Ok(Chain::begin(chained)), |line| Chain::behind(line, chained))?;
+        let chain = goes_on(path, whole, found.len == 0, chained)?;
         found.sync().map_err(io)?;
         Ok(Found { file: found, chain, cut_bytes })
     }
@@ -96,31 +90,87 @@ impl TrailFile {
     }
 
     fn older(&self, number: u32) -> PathBuf {
-        let mut name = self.path.as_os_str().to_owned();
-        name.push(format!(".{number}"));
-        name.into()
-    }
-
-    fn older_tail(&self) -> io::Result<String> {
-        match File::open(self.older(1)) {
-            Ok(file) => tail(&file, file.metadata()?.len()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-            Err(error) => Err(error),
-        }
+        older(&self.path, number)
     }
 }
 
-/// Opens a file for one writer. A link is not followed, and a pipe not waited for: others may have laid them there.
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(MODE);
-    let file = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+/// Whether a start could go on with the trail: where it would refuse, what is wrong in words, and whether that is only that
+/// another broker writes it. Nothing is written, nor made.
+pub(crate) fn look(path: &Path, chained: bool) -> Result<(), (String, bool)> {
+    let file = match opened(path, false) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(|error| (in_words(&error), false))?,
+    };
+    if !may_be_made_ours(&file) {
+        return Err(("it is another account's".to_owned(), false));
     }
+    lock_to_look(&file).map_err(|error| (in_words(&error), error.kind() == io::ErrorKind::WouldBlock))?;
+    let read = file.metadata().and_then(|meta| Ok((meta.len(), tail(&file, meta.len())?)));
+    let (len, tail) = read.map_err(|error| (error.to_string(), false))?;
+    let whole = whole_lines(&tail);
+    goes_on(path, whole, len == (tail.len() - whole.len()) as u64, chained).map(drop).map_err(|why| (why, false))
+}
+
+/// Where a trail goes on whose file ends with these lines.
+fn goes_on(path: &Path, whole: &str, is_empty: bool, chained: bool) -> Result<Chain, String> {
+    // A crash between two files leaves a new one without a line, or none.
+    let older = if is_empty { older_tail(path).map_err(|error| error.to_string())? } else { String::new() };
+    let before = if is_empty { older.as_str() } else { whole };
+    let last = before.trim_end_matches('\n').rsplit('\n').next().filter(|line| !line.is_empty());
+    last.map_or_else(|| Ok(Chain::begin(chained)), |line| Chain::behind(line, chained))
+}
+
+/// Opens a file for one writer.
+fn create(path: &Path) -> io::Result<File> {
+    let file = opened(path, true)?;
     lock_alone(&file)?;
     file.set_permissions(Permissions::from_mode(MODE))?;
     Ok(file)
+}
+
+/// A link is not followed, and a pipe not waited for: others may have laid them there.
+fn opened(path: &Path, is_made: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(is_made).truncate(false).mode(MODE);
+    let file = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")),
+    }
+}
+
+/// Whether its permissions can be set.
+fn may_be_made_ours(file: &File) -> bool {
+    // Where this process does not show whose it is, the start tells.
+    let Ok(own) = fs::metadata("/proc/self") else { return true };
+    own.uid() == 0 || file.metadata().is_ok_and(|meta| meta.uid() == own.uid())
+}
+
+fn in_words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => "another broker writes it".to_owned(),
+        _ if error.raw_os_error() == Some(libc::ELOOP) => "it is a symbolic link, which is not followed".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn older(path: &Path, number: u32) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    name.into()
+}
+
+fn older_tail(path: &Path) -> io::Result<String> {
+    match File::open(older(path, 1)) {
+        Ok(file) => tail(&file, file.metadata()?.len()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Without the half line at the end.
+fn whole_lines(tail: &str) -> &str {
+    &tail[..tail.rfind('\n').map_or(0, |at| at + 1)]
 }
 
 fn tail(mut file: &File, len: u64) -> io::Result<String> {
@@ -226,12 +276,20 @@ mod tests {
         let mut found = open(&path);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, MODE);
         write(&mut found, 1);
-        let refused = |path: &Path| TrailFile::open(path, true, BYTES, 3).err().unwrap();
+        let refused = |path: &Path| {
+            let looked = look(path, true).err().unwrap().0;
+            assert_eq!(Some(&looked), TrailFile::open(path, true, BYTES, 3).err().as_ref());
+            looked
+        };
         assert_eq!(refused(&path), "another broker writes it");
+        assert!(look(&path, true).is_err_and(|(_, is_taken)| is_taken));
         drop(found);
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        refused(&link);
+        assert!(refused(&link).contains("symbolic link"));
+        assert!(look(dir.path(), true).is_err_and(|(_, is_taken)| !is_taken));
+        assert_eq!(look(&dir.path().join("new"), true), Ok(()));
+        assert!(!dir.path().join("new").exists());
         refused(dir.path());
         let text = fs::read_to_string(&path).unwrap().replace("\"c\"", "\"d\"");
         fs::write(&path, text).unwrap();

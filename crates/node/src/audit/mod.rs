@@ -18,5 +18,6 @@ mod thread;
 
 pub(crate) use desk::{Audit, Refusal};
 pub(crate) use event::AuditEvent;
+pub(crate) use file::look;
 pub(crate) use text::told;
 pub(crate) use thread::{AuditThread, lay_audit};

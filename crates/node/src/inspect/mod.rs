@@ -8,6 +8,7 @@ mod check;
 mod dangling;
 mod dump;
 mod error;
+mod rehearsal;
 mod repair;
 mod words;
 
@@ -15,10 +16,13 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
+pub use lapwing_store::inspect::made_partitions;
+
 pub use backup::{backup, restore};
 pub use check::check;
 pub use dump::{DumpWanted, dump};
 pub use error::InspectError;
+pub use rehearsal::{folder_fault, folder_holder, trail_fault};
 pub use repair::{RepairWanted, repair};
 
 /// Who is told: one object at a time.

@@ -7,9 +7,9 @@ use super::report::{FileKind, FileReport, Finding, Home, KnownFile};
 use super::stream::StreamView;
 use super::survey::survey;
 use crate::config::{LogConfig, StreamConfig};
-use crate::disk::{self, Disk};
+use crate::disk::{self, Disk, OsDisk};
 use crate::error::StoreError;
-use crate::format::version_in;
+use crate::format::{look_at, version_in};
 use crate::journal::{JournalConfig, JournalReader, JournalView, JournalWriter};
 use crate::log::Log;
 use crate::reader::LogReader;
@@ -63,6 +63,15 @@ impl DataFolder {
             (home, file.number, file.kind == FileKind::Index, file.path.clone())
         });
         Ok(Self { disk, dir: dir.to_path_buf(), files, streams, journal })
+    }
+
+    /// What a start would refuse of a folder before it reads what is in it: that it is somebody else's, or of a format that is
+    /// not known. A folder that is to be made is not refused.
+    ///
+    /// # Errors
+    /// `FormatVersion`, `Foreign`, `Corrupt`, `Io`.
+    pub fn look_at(dir: &Path) -> Result<(), StoreError> {
+        look_at(&OsDisk, dir).map(drop)
     }
 
     /// Every file, and those that should be there.

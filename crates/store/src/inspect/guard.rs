@@ -12,6 +12,15 @@ pub struct FolderGuard {
 }
 
 impl FolderGuard {
+    /// Whether a broker, or a tool that changes something, has the folder now, and its process if that is known. Writes nothing.
+    pub fn holder(dir: &Path) -> Option<Option<u32>> {
+        match FolderLock::look(dir) {
+            Err(StoreError::Locked { pid, .. }) => Some(pid),
+            // Not there, or not ours to read.
+            _ => None,
+        }
+    }
+
     /// To look; several may at once. Writes nothing.
     ///
     /// # Errors

@@ -26,3 +26,4 @@ pub use guard::FolderGuard;
 pub use mend::{Loss, LostRange, Remains};
 pub use records::{DumpRecord, RecordSource, Records};
 pub use report::{FileKind, FileReport, Finding, Home, KnownFile, Severity};
+pub use stream::made_partitions;

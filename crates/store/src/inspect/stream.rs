@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use super::look::{Look, Target, look};
 use super::report::{FileKind, FileReport, Finding, Home, KnownFile};
 use super::survey::missing;
-use crate::disk::{self, Access, Disk};
+use crate::disk::{self, Access, Disk, OsDisk};
 use crate::error::StoreError;
 use crate::index::Sidecar;
 use crate::record::{PartitionStart, SegmentStart, StreamMeta};
 use crate::scan::Walked;
-use crate::segment_file::{index_path, log_path, read_start};
+use crate::segment_file::{index_path, log_path, read_start, sequence_of};
 use crate::stream::named_readers::NamedReaders;
 use crate::stream::scan::{StreamVisitor, scan};
 
@@ -34,8 +34,7 @@ impl StreamView {
         let segments = files.iter().filter(|file| file.kind == FileKind::Segment);
         let mut sequences: Vec<u64> = segments.map(|file| file.number).collect();
         sequences.sort_unstable();
-        let meta = disk::read_whole(disk, &dir.join("meta"), 4096).ok();
-        let meta = meta.and_then(|bytes| StreamMeta::decode(&bytes).ok());
+        let meta = described(disk, &dir);
         Self { name, dir, meta, sequences }
     }
 
@@ -167,6 +166,20 @@ impl StreamView {
         let replaced = disk::replace(disk, &file, &sidecar.encode(&found.index));
         replaced.map(|()| true).map_err(|error| StoreError::write("write", &file, error))
     }
+}
+
+/// The partitions that a stream was made with; `None`: nothing was ever kept of it, or it cannot be read.
+pub fn made_partitions(dir: &Path, name: &str) -> Option<u32> {
+    let folder = dir.join("streams").join(name);
+    let names = OsDisk.list(&folder).ok()?;
+    let is_made = names.iter().any(|name| sequence_of(name, ".log").is_some());
+    described(&OsDisk, &folder).filter(|_| is_made).map(|meta| meta.partitions)
+}
+
+/// What a stream's description says; nothing where it is missing or damaged.
+fn described(disk: &dyn Disk, folder: &Path) -> Option<StreamMeta> {
+    let bytes = disk::read_whole(disk, &folder.join("meta"), 4096).ok()?;
+    StreamMeta::decode(&bytes).ok()
 }
 
 /// A segment has to end where the next one begins.
