@@ -267,6 +267,7 @@ PAIRS: tuple[Pair, ...] = (
         "it has no effect",
     ),
     _most("limits.handshakes_per_address_max", other_limit("limits", "handshakes_max"), "it has no effect"),
+    _most("limits.http_checks_per_address_max", other_limit("limits", "http_checks_max"), "it has no effect"),
     _most(
         "auth.failures_name_max",
         other_limit("auth", "failures_max"),

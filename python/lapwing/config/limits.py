@@ -47,6 +47,10 @@ class Limits(BaseModel):
     """TLS handshakes that may be unfinished of one source: an IPv4 address, or the /64 of an IPv6 one."""
     password_checks_max: Count32 = 1024
     """Passwords that wait to be checked; beyond, the address with the most waiting is refused one of them."""
+    http_checks_max: Count32 = 1024
+    """Requests over HTTP whose credentials are being checked, and as many of which `auth.http` is asked; more: 503."""
+    http_checks_per_address_max: Count32 = 64
+    """The same of one source: an IPv4 address, or the /64 of an IPv6 one. A proxy's clients have one together."""
     password_threads: int = Field(default=0, ge=0, le=256)
     """Threads that check passwords, behind the data threads where cores are short; 0: one for every two cores."""
 

@@ -231,6 +231,13 @@ CASES = [
         "10",
         "handshakes_max = 10",
     ),
+    (
+        "limits.http_checks_per_address_max",
+        "[limits]\nhttp_checks_max = 10\nhttp_checks_per_address_max = %s",
+        "11",
+        "10",
+        "http_checks_max = 10",
+    ),
     ("auth.failures_name_max", "[auth]\nfailures_max = 10\nfailures_name_max = %s", "11", "10", "failures_max = 10"),
     ("http.reads_max", "[http]\nconnections_max = 10\nreads_max = %s", "11", "10", "connections_max = 10"),
     (

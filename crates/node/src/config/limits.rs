@@ -33,6 +33,10 @@ pub struct Limits {
     pub handshakes_per_address_max: u32,
     /// Passwords that wait to be checked; beyond, the address with the most waiting is refused one of them.
     pub password_checks_max: u32,
+    /// Requests over HTTP whose credentials are being checked, and as many of which others are asked; one more is refused.
+    pub http_checks_max: u32,
+    /// Of one address, of each kind.
+    pub http_checks_per_address_max: u32,
     /// Threads that check passwords; 0: one for every two cores.
     pub password_threads: u32,
     /// Largest packet a client may send.
@@ -168,6 +172,8 @@ impl Default for Limits {
             strangers_per_address_max: 4_096,
             strangers_bytes_max: 32 << 20,
             password_checks_max: 1024,
+            http_checks_max: 1024,
+            http_checks_per_address_max: 64,
             password_threads: 0,
             handshake_threads: 0,
             handshakes_max: 2048,
@@ -255,7 +261,7 @@ impl Limits {
     }
 
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 31] = [
+        let positive: [(&str, u64); 33] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
             ("connect_bytes_max", u64::from(self.connect_bytes_max)),
@@ -264,6 +270,8 @@ impl Limits {
             ("strangers_bytes_max", self.strangers_bytes_max),
             ("handshakes_max", u64::from(self.handshakes_max)),
             ("handshakes_per_address_max", u64::from(self.handshakes_per_address_max)),
+            ("http_checks_max", u64::from(self.http_checks_max)),
+            ("http_checks_per_address_max", u64::from(self.http_checks_per_address_max)),
             ("packet_bytes_max", u64::from(self.packet_bytes_max)),
             ("topic_bytes_max", u64::from(self.topic_bytes_max)),
             ("topic_levels_max", u64::from(self.topic_levels_max)),

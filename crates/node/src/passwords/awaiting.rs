@@ -12,17 +12,18 @@ use lapwing_codec::ReasonCode;
 
 use super::feed::Denied;
 use super::source::Source;
-
-/// Of each kind. Beyond what the lines of the thread take there is no use in more; nearly all wait there, in fair turns.
-const WAITING_MAX: usize = 1024;
-const WAITING_PER_ADDRESS_MAX: usize = 64;
+use crate::config::Limits;
 
 /// Called with the answer. It must not keep the thread that calls it.
 pub(crate) type Then = Box<dyn FnOnce(Result<Identity, Denied>) + Send>;
 
 /// Those who wait.
-#[derive(Default)]
-pub(super) struct Awaiting(Mutex<Table>);
+pub(super) struct Awaiting {
+    table: Mutex<Table>,
+    /// Of each kind.
+    waiting_max: usize,
+    per_address_max: usize,
+}
 
 #[derive(Default)]
 struct Table {
@@ -43,10 +44,19 @@ struct Waiting {
 }
 
 impl Awaiting {
+    pub(super) fn new(limits: &Limits) -> Self {
+        let (waiting_max, per_address_max) = (limits.http_checks_max, limits.http_checks_per_address_max);
+        Awaiting {
+            table: Mutex::default(),
+            waiting_max: waiting_max as usize,
+            per_address_max: per_address_max as usize,
+        }
+    }
+
     /// A place for one more, by its number; without one, `then` is called at once.
     pub(super) fn wait(&self, source: Source, is_outside: bool, deadline_ms: u64, then: Then) -> Option<u64> {
         let mut table = self.table();
-        match table.refusal(source, is_outside) {
+        match self.refusal(&table, source, is_outside) {
             None => Some(table.add(Waiting { source, is_outside, deadline_ms, then })),
             Some(reason) => {
                 drop(table);
@@ -74,6 +84,16 @@ impl Awaiting {
         Ending(self)
     }
 
+    /// Why there is no place; `None`: there is one.
+    fn refusal(&self, table: &Table, source: Source, is_outside: bool) -> Option<ReasonCode> {
+        let in_all = if is_outside { table.outside } else { table.here };
+        let of_source = table.of.get(&(source, is_outside)).copied().unwrap_or(0);
+        if table.is_over {
+            return Some(Refusal::Unavailable.reason());
+        }
+        (in_all >= self.waiting_max || of_source >= self.per_address_max).then_some(ReasonCode::QuotaExceeded)
+    }
+
     fn give_up(&self, is_over: impl Fn(&Waiting) -> bool) {
         let mut table = self.table();
         let over: Vec<u64> =
@@ -87,7 +107,7 @@ impl Awaiting {
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -102,16 +122,6 @@ impl Drop for Ending<'_> {
 }
 
 impl Table {
-    /// Why there is no place; `None`: there is one.
-    fn refusal(&self, source: Source, is_outside: bool) -> Option<ReasonCode> {
-        let in_all = if is_outside { self.outside } else { self.here };
-        let of_source = self.of.get(&(source, is_outside)).copied().unwrap_or(0);
-        if self.is_over {
-            return Some(Refusal::Unavailable.reason());
-        }
-        (in_all >= WAITING_MAX || of_source >= WAITING_PER_ADDRESS_MAX).then_some(ReasonCode::QuotaExceeded)
-    }
-
     fn add(&mut self, waiting: Waiting) -> u64 {
         *self.of.entry((waiting.source, waiting.is_outside)).or_default() += 1;
         *self.in_all(waiting.is_outside) += 1;
@@ -151,6 +161,11 @@ mod tests {
 
     type Answers = Receiver<Option<ReasonCode>>;
 
+    /// 40 wait, 4 of one address.
+    fn made() -> Awaiting {
+        Awaiting::new(&Limits { http_checks_max: 40, http_checks_per_address_max: 4, ..Limits::default() })
+    }
+
     fn wait(awaiting: &Awaiting, address: u16, is_outside: bool, deadline_ms: u64) -> (Option<u64>, Answers) {
         let (sender, receiver) = channel();
         let then = Box::new(move |result: Result<Identity, Denied>| {
@@ -168,23 +183,23 @@ mod tests {
     /// no more than its own?
     #[test]
     fn questions_that_hang_take_no_place_of_others() {
-        let awaiting = Awaiting::default();
-        let hanging: Vec<_> = (0..2_000).map(|n| wait(&awaiting, n % 40, true, u64::MAX)).collect();
-        assert_eq!(hanging.iter().filter(|(place, _)| place.is_some()).count(), WAITING_MAX);
+        let awaiting = made();
+        let hanging: Vec<_> = (0..80).map(|n| wait(&awaiting, n % 20, true, u64::MAX)).collect();
+        assert_eq!(hanging.iter().filter(|(place, _)| place.is_some()).count(), 40);
         let refused = hanging.iter().filter(|(place, _)| place.is_none());
         assert!(refused.map(|(_, answers)| heard(answers)).all(|heard| heard == [Some(ReasonCode::QuotaExceeded)]));
         let (place, answers) = wait(&awaiting, 0, false, u64::MAX);
         awaiting.answer(place.expect("a place"), Ok(Identity::ANONYMOUS));
         awaiting.answer(place.expect("a place"), Ok(Identity::ANONYMOUS));
         assert_eq!(heard(&answers), [None], "called once");
-        let own: Vec<_> = (0..65).map(|_| wait(&awaiting, 41, false, u64::MAX)).collect();
-        assert_eq!(own.iter().filter(|(place, _)| place.is_some()).count(), WAITING_PER_ADDRESS_MAX);
+        let own: Vec<_> = (0..5).map(|_| wait(&awaiting, 41, false, u64::MAX)).collect();
+        assert_eq!(own.iter().filter(|(place, _)| place.is_some()).count(), 4);
     }
 
     /// Is everybody called back whose question is not answered: when its time is over, and at the end; and is nothing left?
     #[test]
     fn nobody_waits_for_ever() {
-        let awaiting = Awaiting::default();
+        let awaiting = made();
         let [early, late] = [5, 50].map(|deadline_ms| wait(&awaiting, 1, true, deadline_ms));
         awaiting.look(4);
         assert_eq!((heard(&early.1), heard(&late.1)), (vec![], vec![]));

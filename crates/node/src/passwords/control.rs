@@ -132,7 +132,8 @@ impl PasswordControl {
             counter("lapwing_password_checks_wrong_total", "Of them, wrong ones.", get(&self.wrong)),
             counter(
                 "lapwing_password_checks_refused_total",
-                "CONNECTs refused because password_checks_max waited already.",
+                "CONNECTs refused because password_checks_max waited already, and requests over HTTP beyond http_checks_max or \
+                 http_checks_per_address_max.",
                 refused,
             ),
             counter(

@@ -50,6 +50,7 @@ use crate::mailbox::Bell;
 use crate::shared::Shared;
 use crate::side_thread::lay_side_lanes;
 use asking::Asking;
+use awaiting::Awaiting;
 use feed::{Delays, Suspects};
 use warden::Warden;
 
@@ -75,7 +76,7 @@ pub(crate) fn lay_passwords(shared: &Arc<Shared>, shards: &[Bell]) -> (Vec<Passw
         delays: Delays { most: u64::from(guesses.delayed_max), ..Delays::default() },
         asked: Default::default(),
         callers: Default::default(),
-        awaiting: Default::default(),
+        awaiting: Awaiting::new(limits),
         results: 0.into(),
         checked: 0.into(),
         wrong: 0.into(),
