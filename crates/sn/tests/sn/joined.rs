@@ -4,21 +4,15 @@
 use lapwing_codec as codec;
 use lapwing_codec::{Ack, Limits, Packet, QoS, ReasonCode, Version, Will, WillProperties};
 use lapwing_sn::client::{self, Translator};
-use lapwing_sn::peer::{Answer, Client, Context, Delivery, Event, Outgoing, Predefined, Settings, Tick};
-use lapwing_sn::{Message, MsgId, ReturnCode};
 
 use crate::link::{DELAY_MS_MAX, Link, To};
+use crate::served::{Served, patient};
 use crate::translator::{connect, encoded, id, subscribe};
 
 const MESSAGES: u8 = 40;
 
 /// The longest that an old datagram is about.
 const QUIET_MS: u64 = DELAY_MS_MAX + 2;
-
-fn patient(settings: Settings) -> Settings {
-    let retry_ms = 2 * DELAY_MS_MAX + 10;
-    Settings { retry_ms, retries_max: 1000, linger_ms: retry_ms - 1, ..settings }
-}
 
 /// A client that publishes, and takes what comes.
 struct Device {
@@ -32,24 +26,11 @@ struct Device {
     came: Vec<u8>,
 }
 
-/// A gateway with the session of one client.
-struct Gateway {
-    client: Client,
-    settings: Settings,
-    predefined: Predefined,
-    is_subscribed: bool,
-    is_left: bool,
-    will: Option<Vec<u8>>,
-    next: u8,
-    completed: u8,
-    came: Vec<u8>,
-}
-
 struct World {
     qos: QoS,
     link: Link,
     device: Device,
-    gateway: Gateway,
+    gateway: Served,
     now_ms: u64,
 }
 
@@ -65,17 +46,7 @@ impl World {
             completed: 0,
             came: Vec::new(),
         };
-        let gateway = Gateway {
-            client: Client::default(),
-            settings: patient(Settings::default()),
-            predefined: Predefined::default(),
-            is_subscribed: false,
-            is_left: false,
-            will: None,
-            next: 0,
-            completed: 0,
-            came: Vec::new(),
-        };
+        let gateway = Served::new("down/topic", "up/topic", MESSAGES);
         World { qos, link: Link::new(seed, spoiled_percent), device, gateway, now_ms: 0 }
     }
 
@@ -162,67 +133,6 @@ impl Device {
             other => panic!("{other:?}"),
         };
         self.write(&encoded(&answer), now_ms);
-    }
-}
-
-impl Gateway {
-    /// Does something for the client, and sends what came of it.
-    fn act<T>(
-        &mut self,
-        link: &mut Link,
-        now_ms: u64,
-        act: impl FnOnce(&mut Client, &Predefined, &mut Context<'_>) -> T,
-    ) -> T {
-        let mut out = Vec::new();
-        let cx = &mut Context { settings: &self.settings, now_ms, out: &mut out };
-        let done = act(&mut self.client, &self.predefined, cx);
-        link.send(To::Device, &mut out, now_ms);
-        done
-    }
-
-    fn step(&mut self, qos: QoS, link: &mut Link, now_ms: u64) {
-        assert_ne!(self.act(link, now_ms, |client, _, cx| client.tick(cx)), Tick::Lost);
-        if self.is_subscribed && self.next < MESSAGES {
-            let (payload, msg_id) = ([self.next], MsgId::new(u16::from(self.next) + 1));
-            let (topic, payload) = ("down/topic", &payload[..]);
-            let message = Outgoing { topic, qos, retain: false, dup: false, msg_id, payload };
-            let delivery = self.act(link, now_ms, |client, predefined, cx| client.deliver(&message, predefined, cx));
-            self.next += u8::from(delivery == Ok(Delivery::Sent));
-        }
-    }
-
-    fn hear(&mut self, datagram: &[u8], link: &mut Link, now_ms: u64) {
-        let message = lapwing_sn::decode(datagram, &self.settings.limits).expect("a message").message;
-        let mut out = Vec::new();
-        let cx = &mut Context { settings: &self.settings, now_ms, out: &mut out };
-        match self.client.handle(&message, &self.predefined, cx).expect("every answer fits") {
-            Event::Connect { will, .. } => {
-                let lapwing_sn::peer::WillChange::Set { payload, .. } = will else { panic!("no will") };
-                self.will = Some(payload);
-                self.client.opened(ReturnCode::ACCEPTED, cx).expect("fits");
-            }
-            Event::Publish { topic, payload, receipt, .. } => {
-                assert_eq!(topic.as_str(), "up/topic");
-                self.came.push(payload[0]);
-                let receipt = receipt.expect("QoS 1 or 2");
-                self.client.published(receipt, ReturnCode::ACCEPTED, cx).expect("fits");
-            }
-            Event::Release(msg_id) => self.client.completed(msg_id, cx).expect("fits"),
-            Event::Subscribe { filter, qos, request } => {
-                self.is_subscribed |= filter.as_str() == "down/+";
-                self.client.subscribed(request, Ok(qos), cx).expect("fits");
-            }
-            Event::Answered(Answer::Published(_) | Answer::Completed) => self.completed += 1,
-            Event::Answered(Answer::Received) => {
-                let Message::PubRec(msg_id) = message else { panic!("{message:?}") };
-                assert_eq!(self.client.release_to(msg_id, cx), Ok(Delivery::Sent));
-            }
-            Event::Gone => self.is_left = true,
-            // What is late: a part of the will, a goodbye that was answered.
-            Event::Nothing | Event::Answered(_) | Event::OutOfState | Event::Unknown => {}
-            other => panic!("{other:?}"),
-        }
-        link.send(To::Device, &mut out, now_ms);
     }
 }
 

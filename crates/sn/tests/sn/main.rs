@@ -12,6 +12,7 @@ mod no_allocation;
 mod oracle;
 mod pool;
 mod round_trip;
+mod served;
 mod shortened;
 mod translator;
 mod translator_asleep;
