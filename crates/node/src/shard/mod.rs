@@ -52,6 +52,7 @@ mod message_expiry;
 mod one_offs;
 mod owed_wills;
 mod packet_ends;
+mod packets;
 mod pages;
 mod paging;
 mod parts;

@@ -1,18 +1,16 @@
-//! Reading a connection and handling every whole packet that came.
+//! Reading a connection, and what a packet of a client does.
 
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::Arc;
 
-use lapwing_codec::{Packet, Publish, QoS, Version, decode};
+use lapwing_codec::{Packet, Publish, QoS, Version};
 use lapwing_session::{Accepted, Inbound, Routed, SessionKey, Step};
 use lapwing_transport::Refusal;
 
 use super::Shard;
 use super::connection::{Hold, Stage};
 use super::in_hand::InHand;
-use super::room::Room;
-use super::skipping::Unreadable;
 use crate::hooks::HookClient;
 use crate::signals::REPORT_TOPIC;
 
@@ -159,74 +157,8 @@ impl Shard {
         (handled < filled).then_some(handled..filled)
     }
 
-    /// Handles every whole packet in `bytes`; returns how many bytes that were.
-    fn handle_packets(&mut self, index: usize, bytes: &[u8]) -> (usize, Flow) {
-        let mut client = self.client_of(index);
-        let mut limits = self.limits_of(index, client.is_some());
-        self.filters_taken = 0;
-        let mut is_skipping = self.is_skipping(index);
-        let mut at = 0;
-        while at < bytes.len() || is_skipping {
-            if is_skipping {
-                let (skipped, flow) = self.skip(index, client.as_ref(), &bytes[at..]);
-                at += skipped;
-                match flow {
-                    Some(Flow::Continue) => is_skipping = false,
-                    Some(flow) => return (at, flow),
-                    None => break,
-                }
-                continue;
-            }
-            if client.is_none() && !self.may_begin(index, &bytes[at..], &limits) {
-                return (at, Flow::Gone);
-            }
-            // The first packet is a CONNECT, which brings its own version.
-            let version = client.as_ref().map_or(Version::V5, |client| client.version);
-            let (packet, len) = match decode(&bytes[at..], version, &limits) {
-                Ok(Some(decoded)) => decoded,
-                Ok(None) => break,
-                Err(error) => match self.unreadable(index, client.as_ref(), &bytes[at..], &error) {
-                    Unreadable::Skipped(head) => {
-                        (at, is_skipping) = (at + head, true);
-                        continue;
-                    }
-                    Unreadable::NotWhole => break,
-                    Unreadable::Closed => return (at, Flow::Gone),
-                },
-            };
-            let flow = match &client {
-                Some(client) if self.must_ask_for_room(index, client, &packet) => Flow::Asked,
-                Some(client) if self.must_wait_for_log(index, client, &packet) => Flow::Asked,
-                Some(client) if self.is_hooked(&packet) => self.hooked_packet(index, client, &packet, &bytes[at..]),
-                Some(client) => self.handle_packet(index, client, &packet),
-                None => self.first_packet(index, &packet, &bytes[at..]),
-            };
-            match flow {
-                Flow::Asked => return (at, Flow::Held),
-                Flow::Partly => return (at, self.check_share(index)),
-                _ => {}
-            }
-            self.counters.packets_in.add(1);
-            if let Packet::Publish(_) = packet {
-                self.counters.traffic.publish_bytes_in.add(len as u64);
-            }
-            at += len;
-            self.flush_large();
-            let Some(connection) = self.clients.connection(index) else { return (at, Flow::Gone) };
-            // An answer is for the packet that it was asked for, also when the session did not want that one.
-            connection.room = Room::Unknown;
-            if flow != Flow::Continue {
-                return (at, flow);
-            }
-            if client.is_none() {
-                client = self.client_of(index);
-                limits = self.limits_of(index, client.is_some());
-            }
-        }
-        (at, Flow::Continue)
-    }
-
-    fn client_of(&mut self, index: usize) -> Option<Client> {
+    /// The client of a connection whose CONNECT is through.
+    pub(super) fn client_of(&mut self, index: usize) -> Option<Client> {
         let Stage::Open { session, version } = self.clients.connection(index)?.stage else { return None };
         let has_licence = self.clients.connection(index)?.licence.is_some();
         let entry = self.clients.entry(session)?;
