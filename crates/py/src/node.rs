@@ -1,6 +1,7 @@
 //! `Node`: a broker in this process.
 
 mod answers;
+mod life;
 mod state;
 
 use std::collections::BTreeMap;
@@ -8,18 +9,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lapwing_node::{
-    Config, Extensions, GroupQuery, HttpClaim, NodeError, OnBound, ReadBy, SessionOrder, SessionQuery, StartProgress,
-    StreamReadError,
+    Config, GroupQuery, HttpClaim, NodeError, ReadBy, SessionOrder, SessionQuery, StartProgress, StreamReadError,
 };
-use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use self::answers::{AnswerRow, Answers, row};
+use self::life::extensions_of;
 use self::state::State;
 use crate::core_error::core_error;
-use crate::hooks::PyHooks;
-use crate::strategy::PyStrategist;
 
 /// A named reader, as a tuple: name, time of its last read, position per partition.
 type ReaderRow = (String, i64, Vec<(u32, u64)>);
@@ -54,13 +53,7 @@ impl Node {
         strategies: Option<BTreeMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
         let config = Config::from_json(config_json).map_err(|error| node_error(py, &error))?;
-        let mut extensions = Extensions::default();
-        if let Some(hooks) = hooks {
-            extensions.hooks = Some(Box::new(PyHooks::new(hooks)?));
-        }
-        for (name, chooser) in strategies.unwrap_or_default() {
-            extensions.strategists.push((name, Box::new(PyStrategist::new(&chooser)?)));
-        }
+        let extensions = extensions_of(hooks, strategies.unwrap_or_default())?;
         let progress = Arc::clone(&extensions.progress);
         let state = Mutex::new(State::Configured(Box::new(config), extensions));
         Ok(Node { state, progress, answers: Answers::default() })
@@ -80,22 +73,7 @@ impl Node {
     /// this thread, once every port is bound and before anybody can connect; what it raises ends the start.
     #[pyo3(signature = (on_bound=None))]
     fn start(&self, py: Python<'_>, on_bound: Option<Py<PyAny>>) -> PyResult<()> {
-        let raised: Arc<Mutex<Option<PyErr>>> = Arc::default();
-        let on_bound = on_bound.map(|callable| on_bound_of(callable, Arc::clone(&raised)));
-        let started = py.detach(|| {
-            let mut state = self.lock();
-            let State::Configured(config, extensions) = &mut *state else { return None };
-            let extensions = Extensions { on_bound, ..std::mem::take(extensions) };
-            let started = lapwing_node::Handle::start_with((**config).clone(), extensions);
-            Some(started.map(|handle| *state = State::Running(Arc::new(handle))))
-        });
-        if let Some(raised) = raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
-            return Err(raised);
-        }
-        match started {
-            None => Err(core_error(py, "state", "the node was started before", "Make a new Node.", &[])),
-            Some(result) => result.map_err(|error| node_error(py, &error)),
-        }
+        self.begin(py, on_bound)
     }
 
     /// Bytes of the log that a start has read, and how many it has to read in all; to be asked while it is under way.
@@ -342,32 +320,8 @@ impl Node {
 
     /// Ends all threads and closes the log. Does nothing when the node does not run.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        let stopped = py.detach(|| {
-            let state = std::mem::replace(&mut *self.lock(), State::Stopped);
-            match state {
-                State::Running(handle) => (handle.stop(), handle.has_abandoned_hooks()),
-                State::Configured(..) | State::Stopped => (Ok(()), false),
-            }
-        });
-        let (stopped, has_abandoned_hooks) = stopped;
-        stopped.map_err(|error| node_error(py, &error))?;
-        if has_abandoned_hooks {
-            let category = py.get_type::<PyRuntimeWarning>();
-            let what = c"a hook or a strategy did not return when the broker stopped; its thread was left behind";
-            PyErr::warn(py, &category, what, 2)?;
-        }
-        Ok(())
+        self.end(py)
     }
-}
-
-/// What it raises is kept in `raised`: the node itself only learns that it must not start.
-fn on_bound_of(callable: Py<PyAny>, raised: Arc<Mutex<Option<PyErr>>>) -> OnBound {
-    Box::new(move || {
-        let Err(error) = Python::attach(|py| callable.call0(py).map(drop)) else { return Ok(()) };
-        let source = std::io::Error::other(error.to_string());
-        *raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
-        Err(NodeError::System { doing: "give up privileges", source })
-    })
 }
 
 fn node_error(py: Python<'_>, error: &NodeError) -> PyErr {
