@@ -23,7 +23,7 @@ from shared_kafka import SharedKafka
 from lapwing import Client, Publisher
 from lapwing.bridge.kafka_client import made
 from lapwing.bridge.kafka_settings import common_settings
-from lapwing.config.bridge import BridgeKafka
+from lapwing.config.bridge_sides import BridgeKafka
 from lapwing.errors import ConfigError
 from lapwing.lab.kafka import LocalKafka
 

@@ -17,7 +17,8 @@ from lapwing.bridge.measuring import Measuring
 from lapwing.bridge.starts import Start, start_of
 from lapwing.bridge.stopping import Say, Stopping, Waiting
 from lapwing.bridge.troubles import Troubles
-from lapwing.config.bridge import BridgeKafka, ToMqtt
+from lapwing.config.bridge import ToMqtt
+from lapwing.config.bridge_sides import BridgeKafka
 
 _TURN_S = 0.25
 _GATHER_S = 0.002

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from lapwing.config.bridge import BridgeKafka
+from lapwing.config.bridge_sides import BridgeKafka
 from lapwing.credentials import read_secret
 from lapwing.errors import ConfigError
 

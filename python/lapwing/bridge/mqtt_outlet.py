@@ -10,7 +10,8 @@ from lapwing.bridge.mqtt_side import connect_options
 from lapwing.bridge.stopping import Stopping, Waiting
 from lapwing.client import Publisher
 from lapwing.client.counters import Counters
-from lapwing.config.bridge import BridgeMqtt, ToMqtt
+from lapwing.config.bridge import ToMqtt
+from lapwing.config.bridge_sides import BridgeMqtt
 from lapwing.errors import ConfigError, ConnectError, RejectedError, Rejection, TimedOutError
 
 _TURN_S = 0.25

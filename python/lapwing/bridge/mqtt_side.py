@@ -6,7 +6,7 @@ import os
 import socket
 
 from lapwing.client import ConnectOptions
-from lapwing.config.bridge import BridgeMqtt
+from lapwing.config.bridge_sides import BridgeMqtt
 from lapwing.credentials import PASSWORD_VARIABLE, read_secret
 from lapwing.errors import ConfigError
 

@@ -19,7 +19,7 @@ from lapwing.bridge.refusing_topics import RefusingTopics
 from lapwing.bridge.stopping import Stopping, Waiting
 from lapwing.bridge.troubles import Troubles
 from lapwing.bridge.verdict import Verdict, is_no_topic, is_too_large, reason_of, verdict_of
-from lapwing.config.bridge import BridgeKafka
+from lapwing.config.bridge_sides import BridgeKafka
 
 _TURN_S = 0.25
 """Longest wait inside librdkafka at a time: the end of the bridge is heard in between."""

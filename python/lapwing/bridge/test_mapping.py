@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from lapwing.bridge.mapping import Mapping, capture
 from lapwing.bridge.record import DeadLetter, Record
-from lapwing.config.bridge import BridgeKafka, BridgeSection, ToKafka
+from lapwing.config.bridge import BridgeSection, ToKafka
+from lapwing.config.bridge_sides import BridgeKafka
 from lapwing.contracts.kafka_record import Reason
 
 TOLD = [

@@ -10,7 +10,8 @@ from lapwing.bridge import mqtt_outlet as room
 from lapwing.bridge.back_mapping import Publication
 from lapwing.bridge.mqtt_outlet import MqttOutlet
 from lapwing.bridge.stopping import Stopping, Waiting
-from lapwing.config.bridge import BridgeMqtt, ToMqtt
+from lapwing.config.bridge import ToMqtt
+from lapwing.config.bridge_sides import BridgeMqtt
 from lapwing.errors import ConfigError, RejectedError, Rejection, TimedOutError
 
 Answers = dict[str, list[str]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 from lapwing.bridge.mqtt_side import connect_options
-from lapwing.config.bridge import BridgeMqtt
+from lapwing.config.bridge_sides import BridgeMqtt
 
 
 def test_client_ids() -> None:

@@ -14,7 +14,7 @@ from lapwing.bridge.counts import Counts, prometheus_text
 from lapwing.bridge.record import DeadLetter, Record
 from lapwing.bridge.sink import KafkaSink
 from lapwing.bridge.stopping import Abandoned, Stopping, Waiting
-from lapwing.config.bridge import BridgeKafka
+from lapwing.config.bridge_sides import BridgeKafka
 from lapwing.contracts.kafka_record import Reason
 
 Verdicts = dict[bytes, list[int]]

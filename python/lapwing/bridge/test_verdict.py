@@ -7,7 +7,7 @@ from confluent_kafka import KafkaError
 
 from lapwing.bridge.kafka_settings import common_settings, producer_settings, without_secrets
 from lapwing.bridge.verdict import Verdict, reason_of, verdict_of
-from lapwing.config.bridge import BridgeKafka
+from lapwing.config.bridge_sides import BridgeKafka
 from lapwing.config.secret_text import without_secrets as hidden
 from lapwing.contracts.kafka_record import Reason
 from lapwing.errors import ConfigError

@@ -9,7 +9,8 @@
 
 from lapwing.config.audit import AuditSection
 from lapwing.config.auth import AuthSection, access_json
-from lapwing.config.bridge import BridgeKafka, BridgeMqtt, BridgeSection, ToKafka, ToMqtt
+from lapwing.config.bridge import BridgeSection, ToKafka, ToMqtt
+from lapwing.config.bridge_sides import BridgeKafka, BridgeMqtt
 from lapwing.config.dispatch import DispatchSection
 from lapwing.config.envelope import EnvelopeSection
 from lapwing.config.events import EventsSection

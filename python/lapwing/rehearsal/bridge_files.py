@@ -16,7 +16,7 @@ from lapwing.rsa_bits import weak_key_in
 
 if TYPE_CHECKING:
     from lapwing.config import Config
-    from lapwing.config.bridge import BridgeKafka, BridgeMqtt
+    from lapwing.config.bridge_sides import BridgeKafka, BridgeMqtt
 
 
 def bridge_faults(config: Config) -> Iterator[LapwingError]:
