@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from lapwing._core import Node
 from lapwing.audit.broker import BrokerAudit
@@ -28,22 +28,20 @@ from lapwing.broker_tables import (
     put_group_json,
     stream_tables,
 )
+from lapwing.broker_view import BrokerView
 from lapwing.config import Config, node_json
 from lapwing.config.access_change import AccessCounts, check_still_closed
 from lapwing.config.auth import access_tables
 from lapwing.config.openness import check_listeners, users_notices
 from lapwing.errors import BrokerError, ConfigError, LapwingError
-from lapwing.group_pages import every_group
-from lapwing.log.line import LogLine
 from lapwing.rehearsal.ports import check_twins
-from lapwing.text import one_line
 
 if TYPE_CHECKING:
     from lapwing.hooks import Hooks
     from lapwing.http import HttpServer
 
 
-class Broker:
+class Broker(BrokerView):
     """A broker with its listeners, streams and, if asked for, HTTP; started once, stopped once.
 
     Args:
@@ -212,37 +210,6 @@ class Broker:
     ) -> None:
         self.stop()
 
-    @property
-    def urls(self) -> list[str]:
-        """The MQTT listeners' URLs, with real ports."""
-        return self._running().listeners()
-
-    @property
-    def url(self) -> str:
-        """The first MQTT listener's URL."""
-        return self.urls[0]
-
-    @property
-    def http_url(self) -> str:
-        """``http://HOST:PORT`` of streams, health and metrics.
-
-        Raises:
-            BrokerError: the broker was made without HTTP.
-        """
-        self._running()
-        if self._http is None:
-            raise BrokerError("this broker has no HTTP", remedy='make it with http="127.0.0.1:0"')
-        return self._http.url
-
-    @property
-    def ready(self) -> bool:
-        """True while the broker accepts connections and has not failed."""
-        return self._node is not None and self._node.ready()
-
-    def is_going_on(self, within_s: float) -> bool:
-        """Whether each thread has turned within so many seconds (idle: one a second), the log's as it is configured."""
-        return self._running().is_going_on(within_s)
-
     def reload(self, config: Config | Callable[[], Config] | None = None) -> int:
         """Takes over what may change while the broker runs: users, rules, topics, groups, certificates and keys.
 
@@ -290,34 +257,6 @@ class Broker:
         """How many users and rules are in force, since the start or the last reload."""
         return self._access
 
-    def check(self) -> None:
-        """Raises the error that stopped the broker by itself, if one did.
-
-        Raises:
-            DefectError: a defect of Lapwing's own; a broker that is started again has all that was acknowledged.
-            BrokerError: anything else, a failed ``fsync`` say.
-        """
-        with core_errors():
-            self._running().check()
-
-    def notices(self) -> list[str]:
-        """What an operator should hear since the last call: exposed secrets, alarms, refusals; bounded by kind."""
-        return self._notices.take() + self._running().take_notices()
-
-    def log(self) -> list[LogLine]:
-        """The same with what each line is about and how bad it is, and with who came and went."""
-        told = [LogLine("start", "notice", one_line(line)) for line in self._notices.take()]
-        return told + [LogLine.of_node(*line) for line in self._running().take_log()]
-
-    def streams(self) -> list[dict[str, Any]]:
-        """Every stream with its partitions' offsets, as ``GET /v1/streams`` gives them."""
-        streams: list[dict[str, Any]] = json.loads(self._running().streams_json())["streams"]
-        return streams
-
-    def groups(self) -> list[dict[str, Any]]:
-        """Every consumer group as it is now, as ``GET /v1/groups`` gives them."""
-        return list(every_group(self._running()))
-
     def put_group(self, name: str, group: GroupLike) -> None:
         """Replaces the settings under a share name or pattern, or adds some; groups there are go on with them.
 
@@ -338,21 +277,3 @@ class Broker:
             was_there = self._running().remove_group(name)
             self._audited.changed("remove_group", name, was_there=was_there)
             return was_there
-
-    def disk_syncs(self) -> tuple[int, int]:
-        """How often the disk was asked to keep what had come since the start, and the microseconds that took."""
-        return self._running().disk_syncs()
-
-    def metrics_text(self) -> str:
-        """Counters in Prometheus' text format."""
-        return self._running().metrics_text()
-
-    def metrics(self) -> dict[str, float]:
-        """Counters by name, labels included: ``{'lapwing_messages_in_total{qos="0"}': 12.0}``."""
-        lines = (line for line in self.metrics_text().splitlines() if line and not line.startswith("#"))
-        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
-
-    def _running(self) -> Node:
-        if self._node is None:
-            raise BrokerError("the broker does not run", remedy="use it in a with block, or call start()")
-        return self._node
