@@ -29,6 +29,7 @@ from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.sinks.columns import delta_schema
 from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink
 from lapwing.pipeline.sinks.doors import for_data, opened
+from lapwing.pipeline.sinks.housekeeping import compact, vacuum
 from lapwing.pipeline.sinks.paths import check_folder
 from lapwing.pipeline.transforms.days import DAY
 from lapwing.pipeline.transforms.seen_rows import joined_marks
@@ -178,12 +179,12 @@ def _deleted(folder: Path, predicate: str) -> int:
 
 
 def _compacted(folder: Path) -> None:
-    def compact(table: DeltaTable) -> int:
-        DeltaSink.compacted(table, folder, is_aggregate=folder.name in _AGGREGATES)
+    def fewer(table: DeltaTable) -> int:
+        compact(table, folder, is_aggregate=folder.name in _AGGREGATES)
         return 0
 
-    _tried(folder, compact)
-    DeltaSink.vacuum(_opened(folder), folder)
+    _tried(folder, fewer)
+    vacuum(_opened(folder), folder)
 
 
 def _tried(folder: Path, change: Callable[[DeltaTable], int]) -> int:

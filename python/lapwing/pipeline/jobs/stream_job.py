@@ -27,6 +27,7 @@ from lapwing.pipeline.jobs.conflicts import write_among_others
 from lapwing.pipeline.jobs.folder import JobFolder, check_apart
 from lapwing.pipeline.jobs.job_tables import Batch, JobTables
 from lapwing.pipeline.jobs.patience import Patience
+from lapwing.pipeline.jobs.pictures import with_pictures
 from lapwing.pipeline.jobs.reach import Oldest
 from lapwing.pipeline.jobs.rest import Rest
 from lapwing.pipeline.jobs.running_query import RunningQuery
@@ -299,12 +300,7 @@ class StreamJob(ABC, Generic[Progress]):
         """What the run did. After `stop`, or the end of ``available-now``."""
         rows = self._tables.rows() if self._tables else {}
         done = replace(self._total, rows_in_tables=rows, seconds=self._ended - self._begun)
-        if not draw:
-            return done
-        begun = time.monotonic()
-        pictures = self._draw()
-        phases = {**done.seconds_by_phase, "draw": time.monotonic() - begun}
-        return replace(done, pictures=tuple(pictures), seconds_by_phase=phases)
+        return with_pictures(done, self._draw) if draw else done
 
     def _on_batch(self, rows: DataFrame, batch: int) -> None:
         with self._at_work:

@@ -22,7 +22,8 @@ from lapwing.pipeline.sinks.columns import delta_schema, why_unfit
 from lapwing.pipeline.sinks.commits import app_id, commit_mark, commits, first_line, said_beside, start_id
 from lapwing.pipeline.sinks.doors import for_data, made, opened
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
-from lapwing.pipeline.sinks.layout import file_bytes, held_files, may_hold, table_bytes, times_of
+from lapwing.pipeline.sinks.housekeeping import compact, vacuum
+from lapwing.pipeline.sinks.layout import held_files, may_hold, times_of
 from lapwing.pipeline.sinks.paths import table_files
 from lapwing.pipeline.sinks.rewrite import merge_by_name, rewritable, rewrite, rewrite_joined
 from lapwing.pipeline.transforms.days import DAY
@@ -40,8 +41,6 @@ LOG_KEPT = "delta.logRetentionDuration"
 """How long commits stay in the log that no state needs any more."""
 _COMMITS_MAX = 10
 """So often an append is tried where others write at the same moment."""
-_KEPT_HOURS = 1
-"""Files that no version needs any more stay that long, for those who are reading them."""
 
 
 class DeltaSink:
@@ -196,28 +195,12 @@ class DeltaSink:
         """
         self.refresh()
         with suppress(CommitFailedError):
-            self.compacted(self._table, self.folder, is_aggregate=bool(self._keys))
+            compact(self._table, self.folder, is_aggregate=bool(self._keys))
         self.clean()
 
     def clean(self) -> None:
         """Deletes what no version of the last hour needs."""
-        self.vacuum(self._table, self.folder)
-
-    @staticmethod
-    def compacted(table: DeltaTable, folder: Path, *, is_aggregate: bool) -> None:
-        """Makes few files of many in ``table``, which lies at ``folder``; those of an aggregate stay as small as
-        `rewrite` makes them."""
-        size = file_bytes(table_bytes(table)) if is_aggregate else None
-        with for_data(table, folder) as (within, hooks):
-            within.optimize.compact(target_size=size, post_commithook_properties=hooks)
-
-    @staticmethod
-    def vacuum(table: DeltaTable, folder: Path) -> None:
-        """Deletes the files of ``table``, which lies at ``folder``, that no version of the last hour needs."""
-        with for_data(table, folder) as (within, hooks):
-            within.vacuum(
-                _KEPT_HOURS, dry_run=False, enforce_retention_duration=False, post_commithook_properties=hooks
-            )
+        vacuum(self._table, self.folder)
 
     def refresh(self) -> None:
         """Takes up what others have committed.
