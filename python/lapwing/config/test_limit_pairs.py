@@ -10,11 +10,10 @@ from lapwing.config import load
 from lapwing.config.limit_pairs import PAIRS, pairs_of
 from lapwing.config.problems import show_key
 from lapwing.config.show import as_toml
+from lapwing.config.test_entrance_pairs import CASES as ENTRANCE_CASES
 from lapwing.config.test_memory_pairs import CASES as MEMORY_CASES
 from lapwing.config.test_memory_pairs import problems, refused_and_taken
 
-JWKS = '[auth.jwt]\nalgorithms = ["RS256"]\njwks_url = "https://h/keys"\n'
-ASKED = '[auth.http]\nurl = "https://h/ask"\n'
 BRIDGE = '[[bridge.to_kafka]]\nname = "r"\nfilter = "a/#"\ntopic = "t"\n'
 CASES = [
     # what is judged; the configuration with %s in its place; a value that is wrong, and the last that is in order; what
@@ -77,7 +76,6 @@ CASES = [
         "retained_bytes_max = 2MiB",
     ),
     ("dispatch.groups_max", '[groups.a]\nfilters = ["x", "y"]\n[dispatch]\ngroups_max = %s', "1", "2", "2 groups"),
-    ("limits.connect_bytes_max", "[limits]\nconnect_bytes_max = %s", '"2MiB"', '"1MiB"', "packet_bytes_max = 1MiB"),
     (
         "dispatch.members_per_group_max",
         "[limits]\nconnections_max = 10\nsessions_offline_max = 5\n[dispatch]\nmembers_per_group_max = %s",
@@ -114,51 +112,11 @@ CASES = [
         "envelope.stamp",
     ),
     (
-        "auth.jwt.token_bytes_max",
-        '[limits]\nconnect_bytes_max = "1KiB"\n[auth.jwt]\nalgorithms = ["HS256"]\nsecret_file = "s"\n'
-        "token_bytes_max = %s",
-        '"1009B"',
-        '"1008B"',
-        "connect_bytes_max = 1KiB",
-    ),
-    (
         "limits.bridge_inflight_messages_max",
         "[limits]\ninflight_messages_max = 10\nbridge_inflight_messages_max = %s",
         "11",
         "10",
         "inflight_messages_max = 10",
-    ),
-    (
-        "limits.password_checks_max",
-        "[limits]\nstrangers_max = 10\npassword_checks_max = %s",
-        "11",
-        "10",
-        "strangers_max = 10",
-    ),
-    ("auth.jwt.jwks_stale_max", f"{JWKS}jwks_stale_max = %s", '"9m"', '"10m"', "jwks_refresh = 10m"),
-    ("auth.jwt.jwks_refresh", f"{JWKS}jwks_refresh = %s", '"29s"', '"30s"', "jwks_retry = 30s"),
-    (
-        "hooks.timeout",
-        '[limits]\nconnect_timeout = "3s"\n[hooks]\nuse = "some.module:Hooks"\ntimeout = %s',
-        '"4s"',
-        '"3s"',
-        "limits.connect_timeout = 3s",
-    ),
-    (
-        "auth.http.timeout",
-        f'[limits]\nconnect_timeout = "1s"\n{ASKED}timeout = %s',
-        '"2s"',
-        '"1s"',
-        "limits.connect_timeout = 1s",
-    ),
-    ("auth.http.ttl", f'{ASKED}ttl_max = "10m"\nttl = %s', '"11m"', '"10m"', "ttl_max = 10m"),
-    ("auth.http.refused_ttl", f'{ASKED}ttl_max = "10m"\nrefused_ttl = %s', '"11m"', '"10m"', "ttl_max = 10m"),
-    (
-        "limits.connect_bytes_max",
-        '[limits]\nclient_id_bytes_max = "1000B"\nconnect_bytes_max = %s',
-        '"1015B"',
-        '"1016B"',
-        "client_id_bytes_max = 1000",
     ),
     (
         "limits.client_id_bytes_max",
@@ -201,51 +159,6 @@ CASES = [
         '"2h"',
         '"1h"',
         "session_expiry_max = 1h",
-    ),
-    ("limits.strangers_max", "[limits]\nconnections_max = 10\nstrangers_max = %s", "11", "10", "connections_max = 10"),
-    (
-        "limits.strangers_per_address_max",
-        "[limits]\nstrangers_max = 100\nstrangers_per_address_max = %s",
-        "76",
-        "75",
-        "three quarters of limits.strangers_max = 100",
-    ),
-    (
-        "limits.strangers_bytes_max",
-        "[limits]\nstrangers_bytes_max = %s",
-        '"63KiB"',
-        '"64KiB"',
-        "connect_bytes_max = 64KiB",
-    ),
-    (
-        "limits.handshakes_max",
-        "[limits]\nconnections_max = 10\nhandshakes_max = %s",
-        "4",
-        "3",
-        "a quarter of limits.connections_max = 10",
-    ),
-    (
-        "limits.handshakes_per_address_max",
-        "[limits]\nhandshakes_max = 10\nhandshakes_per_address_max = %s",
-        "11",
-        "10",
-        "handshakes_max = 10",
-    ),
-    (
-        "limits.http_checks_per_address_max",
-        "[limits]\nhttp_checks_max = 10\nhttp_checks_per_address_max = %s",
-        "11",
-        "10",
-        "http_checks_max = 10",
-    ),
-    ("auth.failures_name_max", "[auth]\nfailures_max = 10\nfailures_name_max = %s", "11", "10", "failures_max = 10"),
-    ("http.reads_max", "[http]\nconnections_max = 10\nreads_max = %s", "11", "10", "connections_max = 10"),
-    (
-        "listeners[0].connections_max",
-        '[limits]\nconnections_max = 10\n[[listeners]]\nurl = "tcp://127.0.0.1:1"\nconnections_max = %s',
-        "11",
-        "10",
-        "limits.connections_max = 10",
     ),
     (
         "limits.retained_bytes_per_identity_max",
@@ -305,7 +218,7 @@ def test_every_pair_has_its_case(tmp_path: Path) -> None:
     file.write_text(listener + '[streams.s]\nfilter = "x"\n[hold."a/#"]\n[groups.g]')
     rows = [show_key(pair.key) for pair in pairs_of(load(file, environment={}).config)]
     assert len(rows) > len(PAIRS)
-    assert sorted(rows) == sorted(key for key, *_ in [*CASES, *MEMORY_CASES])
+    assert sorted(rows) == sorted(key for key, *_ in [*CASES, *ENTRANCE_CASES, *MEMORY_CASES])
 
 
 @pytest.mark.parametrize(

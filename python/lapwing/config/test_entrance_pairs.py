@@ -1,0 +1,107 @@
+"""Is a limit of who comes in, and of how it is found out who that is, refused where another contradicts it?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lapwing.config.test_memory_pairs import refused_and_taken
+
+JWKS = '[auth.jwt]\nalgorithms = ["RS256"]\njwks_url = "https://h/keys"\n'
+ASKED = '[auth.http]\nurl = "https://h/ask"\n'
+CASES = [
+    # what is judged; the configuration with %s in its place; a value that is wrong, and the last that is in order; what
+    # it is held against
+    ("limits.connect_bytes_max", "[limits]\nconnect_bytes_max = %s", '"2MiB"', '"1MiB"', "packet_bytes_max = 1MiB"),
+    (
+        "auth.jwt.token_bytes_max",
+        '[limits]\nconnect_bytes_max = "1KiB"\n[auth.jwt]\nalgorithms = ["HS256"]\nsecret_file = "s"\n'
+        "token_bytes_max = %s",
+        '"1009B"',
+        '"1008B"',
+        "connect_bytes_max = 1KiB",
+    ),
+    (
+        "limits.password_checks_max",
+        "[limits]\nstrangers_max = 10\npassword_checks_max = %s",
+        "11",
+        "10",
+        "strangers_max = 10",
+    ),
+    ("auth.jwt.jwks_stale_max", f"{JWKS}jwks_stale_max = %s", '"9m"', '"10m"', "jwks_refresh = 10m"),
+    ("auth.jwt.jwks_refresh", f"{JWKS}jwks_refresh = %s", '"29s"', '"30s"', "jwks_retry = 30s"),
+    (
+        "hooks.timeout",
+        '[limits]\nconnect_timeout = "3s"\n[hooks]\nuse = "some.module:Hooks"\ntimeout = %s',
+        '"4s"',
+        '"3s"',
+        "limits.connect_timeout = 3s",
+    ),
+    (
+        "auth.http.timeout",
+        f'[limits]\nconnect_timeout = "1s"\n{ASKED}timeout = %s',
+        '"2s"',
+        '"1s"',
+        "limits.connect_timeout = 1s",
+    ),
+    ("auth.http.ttl", f'{ASKED}ttl_max = "10m"\nttl = %s', '"11m"', '"10m"', "ttl_max = 10m"),
+    ("auth.http.refused_ttl", f'{ASKED}ttl_max = "10m"\nrefused_ttl = %s', '"11m"', '"10m"', "ttl_max = 10m"),
+    (
+        "limits.connect_bytes_max",
+        '[limits]\nclient_id_bytes_max = "1000B"\nconnect_bytes_max = %s',
+        '"1015B"',
+        '"1016B"',
+        "client_id_bytes_max = 1000",
+    ),
+    ("limits.strangers_max", "[limits]\nconnections_max = 10\nstrangers_max = %s", "11", "10", "connections_max = 10"),
+    (
+        "limits.strangers_per_address_max",
+        "[limits]\nstrangers_max = 100\nstrangers_per_address_max = %s",
+        "76",
+        "75",
+        "three quarters of limits.strangers_max = 100",
+    ),
+    (
+        "limits.strangers_bytes_max",
+        "[limits]\nstrangers_bytes_max = %s",
+        '"63KiB"',
+        '"64KiB"',
+        "connect_bytes_max = 64KiB",
+    ),
+    (
+        "limits.handshakes_max",
+        "[limits]\nconnections_max = 10\nhandshakes_max = %s",
+        "4",
+        "3",
+        "a quarter of limits.connections_max = 10",
+    ),
+    (
+        "limits.handshakes_per_address_max",
+        "[limits]\nhandshakes_max = 10\nhandshakes_per_address_max = %s",
+        "11",
+        "10",
+        "handshakes_max = 10",
+    ),
+    (
+        "limits.http_checks_per_address_max",
+        "[limits]\nhttp_checks_max = 10\nhttp_checks_per_address_max = %s",
+        "11",
+        "10",
+        "http_checks_max = 10",
+    ),
+    ("auth.failures_name_max", "[auth]\nfailures_max = 10\nfailures_name_max = %s", "11", "10", "failures_max = 10"),
+    ("http.reads_max", "[http]\nconnections_max = 10\nreads_max = %s", "11", "10", "connections_max = 10"),
+    (
+        "listeners[0].connections_max",
+        '[limits]\nconnections_max = 10\n[[listeners]]\nurl = "tcp://127.0.0.1:1"\nconnections_max = %s',
+        "11",
+        "10",
+        "limits.connections_max = 10",
+    ),
+]
+
+
+@pytest.mark.parametrize(("key", "text", "wrong", "right", "against"), CASES)
+def test_a_pair(tmp_path: Path, key: str, text: str, wrong: str, right: str, against: str) -> None:
+    refused_and_taken(tmp_path, key, text, wrong, right, against)
