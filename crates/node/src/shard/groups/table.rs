@@ -258,11 +258,13 @@ impl GroupTable {
 #[cfg(test)]
 mod tests {
     use lapwing_codec::{QoS, SubscriptionOptions};
+    use lapwing_session::Grant;
 
     use super::*;
     use crate::config::DispatchConfig;
     use crate::group_book::GroupTables;
     use crate::shard::one_offs::count;
+    use crate::words::Profile;
 
     /// Are groups that come once, each with a filter and members of its own, out of every table when they are over?
     #[test]
