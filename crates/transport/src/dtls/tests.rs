@@ -226,6 +226,60 @@ fn nothing_grows_on_its_way_to_who_has_not_answered() {
     }
 }
 
+/// Anybody can send from a client's address: does what he cannot seal end nothing, whatever it is and however often it comes?
+#[test]
+fn who_cannot_seal_ends_nobody() {
+    let authority = Authority::new();
+    let record = |kind: u8, epoch: u8, number: u16, body: &[u8]| {
+        let [high, low] = number.to_be_bytes();
+        let head = [kind, 0xFE, 0xFD, 0, epoch, 0, 0, 0, 0, high, low, 0, body.len() as u8];
+        [&head[..], body].concat()
+    };
+    for version in 0..VERSIONS.len() {
+        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.issue("device"));
+        scene.run();
+        scene.client.send_application_data(b"up").unwrap();
+        let sealed = scene.said_by_client().remove(0);
+        let (mut came, mut went) = (0, 0);
+        for number in 0..300_u16 {
+            let [high, low] = number.to_be_bytes();
+            let finished = [&[20, 0, 0, 12, high, low, 0, 0, 0, 0, 0, 12][..], &[7; 12]].concat();
+            let mut flipped = sealed.clone();
+            *flipped.last_mut().unwrap() ^= 1;
+            let forged = [
+                vec![],
+                vec![22],
+                vec![7; 5],
+                record(21, 0, number, &[2, 40]),
+                record(21, 0, number, &[1, 0]),
+                record(21, 1, number, &[2; 40]),
+                record(20, 0, number, &[1]),
+                record(22, 0, number, &finished),
+                record(22, 1, number, &finished),
+                record(23, 1, number, &[7; 40]),
+                record(23, 2, number, &[7; 40]),
+                [&[0x2F, high, low, 0, 40][..], &[7; 40]].concat(),
+                [record(23, 1, number, &[7; 40]), record(21, 0, number, &[2, 40])].concat(),
+                flipped,
+            ];
+            for packet in forged {
+                scene.server.receive(&packet, scene.now, &mut scene.output);
+                came += packet.len();
+                went += scene.output.packets.iter().map(<[u8]>::len).sum::<usize>();
+                assert_eq!(scene.server.stage(), DtlsStage::Open, "{version} {number}: {packet:?}");
+                assert_eq!(scene.output.messages.iter().count(), 0);
+            }
+        }
+        assert!(went <= came, "{version}: {went} bytes for {came}");
+        scene.server.receive(&sealed, scene.now, &mut scene.output);
+        assert!(scene.output.messages.iter().eq([b"up"]), "{version}");
+        assert!(scene.server.send(b"down", scene.now, &mut scene.output));
+        scene.deliver();
+        scene.run();
+        assert_eq!(scene.heard, [b"down"]);
+    }
+}
+
 /// Is who shows a certificate of the listener's authority known by its name, and nobody taken who shows another, or none?
 #[test]
 fn certificates_of_clients_are_held_against_the_authority() {

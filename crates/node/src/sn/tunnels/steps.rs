@@ -32,7 +32,9 @@ impl Tunnels {
         match before {
             DtlsStage::Unproven => {}
             DtlsStage::Shaking => self.steps_left = self.steps_left.saturating_sub(1),
-            DtlsStage::Open | DtlsStage::Over(_) => tunnel.heard_ms = now_ms,
+            // Only what was sealed is the peer's.
+            DtlsStage::Open if output.messages.iter().next().is_some() => tunnel.heard_ms = now_ms,
+            DtlsStage::Open | DtlsStage::Over(_) => {}
         }
         if before == DtlsStage::Unproven && tunnel.is_proven() {
             self.steps_left = self.steps_left.saturating_sub(1);
