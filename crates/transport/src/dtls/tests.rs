@@ -236,7 +236,7 @@ fn who_cannot_seal_ends_nobody() {
         [&head[..], body].concat()
     };
     for version in 0..VERSIONS.len() {
-        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.issue("device"));
+        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.device("device"));
         scene.run();
         scene.client.send_application_data(b"up").unwrap();
         let sealed = scene.said_by_client().remove(0);
