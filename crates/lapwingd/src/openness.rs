@@ -20,7 +20,8 @@ pub(crate) fn check(config: &Config) -> Result<(), Faults> {
         faults.push(Fault::wrong("broker.listen is empty", "", "name an address, or add a [[listeners]] table"));
     }
     for listener in listeners {
-        if !knows_users && !listener.takes_anonymous()? && listener.identity == IdentitySource::Password {
+        let names = listener.identity != IdentitySource::Password || listener.psk.is_some();
+        if !knows_users && !names && !listener.takes_anonymous()? {
             faults.push(Fault::wrong(listener.url, "", OPEN));
         }
     }

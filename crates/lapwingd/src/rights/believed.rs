@@ -51,6 +51,7 @@ fn of_listener(listener: &ListenerConfig, number: usize) -> Vec<Believed> {
     // Where no key is named it lies in the same file.
     let mut found = named("certificate", &listener.certificate, listener.key.is_none());
     found.extend(named("key", &listener.key, true));
+    found.extend(named("psk", &listener.psk, true));
     found.extend(named("client_ca", &listener.client_ca, false));
     found.extend(listener.crl.iter().map(|file| Believed::new(file.clone(), key("crl"), false)));
     found
