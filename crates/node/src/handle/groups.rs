@@ -42,7 +42,7 @@ impl Handle {
             self.shared.ask_groups(shard, make(reply));
             awaited
         };
-        let awaited: Vec<Awaited<T>> = (0..self.counters.len()).map(ask).collect();
+        let awaited: Vec<Awaited<T>> = (0..self.shared.bells.len()).map(ask).collect();
         let until = Instant::now() + ANSWER_MAX;
         let is_over = || self.shared.phase() == Phase::Stopping;
         awaited.iter().map(|awaited| awaited.receive(until, is_over)).collect()
@@ -78,7 +78,7 @@ impl Handle {
 
     /// Waits until every shard has what was changed on disk.
     fn renew_groups(&self) -> Result<(), NodeError> {
-        let shards = 0..self.counters.len();
+        let shards = 0..self.shared.bells.len();
         let asked: Vec<_> = shards.map(|shard| self.ask(shard, SessionAsk::RenewGroups)).collect();
         asked.iter().try_for_each(|awaited| self.receive(awaited))
     }

@@ -25,7 +25,7 @@ impl Handle {
     pub fn sessions(&self, query: SessionQuery) -> Result<SessionList, NodeError> {
         let query = Arc::new(query);
         let ask = |shard| self.ask(shard, |reply| SessionAsk::List(Arc::clone(&query), reply));
-        let awaited: Vec<Awaited<SessionPage>> = (0..self.counters.len()).map(ask).collect();
+        let awaited: Vec<Awaited<SessionPage>> = (0..self.shared.bells.len()).map(ask).collect();
         let pages: Result<Vec<SessionPage>, NodeError> = awaited.iter().map(|page| self.receive(page)).collect();
         Ok(SessionPage::merge(pages?, &query).into())
     }
@@ -73,7 +73,7 @@ impl Handle {
         client_id: &str,
         make: impl FnOnce(Box<str>, Reply<T>) -> SessionAsk,
     ) -> Result<T, NodeError> {
-        let shard = Slot::of(client_id.as_bytes()).shard(self.counters.len() as u32);
+        let shard = Slot::of(client_id.as_bytes()).shard(self.shared.bells.len() as u32);
         let awaited = self.ask(shard.index(), |reply| make(client_id.into(), reply));
         self.receive(&awaited)
     }
