@@ -51,7 +51,7 @@ fn watch(progress: &StartProgress, over: &Receiver<()>, log: &Log, supervisor: &
 fn of_start(error: &NodeError, config: &Config) -> Fault {
     let fault = Fault::of_node(error);
     let lasts = match error.code() {
-        "data_folder" => {
+        "data_folder" | "store" => {
             error.is_lasting() || config.data_dir.as_deref().is_some_and(|path| path.exists() && !path.is_dir())
         }
         "bind" => {
