@@ -117,9 +117,13 @@ fn kinds_of_trouble() -> Outcome {
     let refused = connect(&banned);
     assert!(matches!(refused, Err(ClientError::Refused { reason: ReasonCode::Banned, .. })), "{refused:?}");
 
-    let (garbage, _thread) = broker(|stream| stream.write_all(b"HTTP/1.1 400 Bad Request\r\n"))?;
+    let (garbage, _thread) = broker(|stream| stream.write_all(b"SSH-2.0-OpenSSH_9.6\r\n"))?;
     let confused = connect(&garbage);
     assert!(matches!(confused, Err(ClientError::Protocol(_))), "{confused:?}");
+
+    let (pages, _thread) = broker(|stream| stream.write_all(b"HTTP/1.1 400 Bad Request\r\n"))?;
+    let misled = connect(&pages);
+    assert!(matches!(&misled, Err(ClientError::Invalid(what)) if what.contains("HTTP")), "{misled:?}");
 
     let (rude, _thread) = broker(|_| Ok(()))?;
     let lost = connect(&rude);
