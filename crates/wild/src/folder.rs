@@ -50,6 +50,10 @@ impl Place for Folder {
         Ok(())
     }
 
+    fn is_killed(&self) -> bool {
+        false
+    }
+
     fn stop(&mut self, drained: bool) -> Result<(), String> {
         let Some(node) = self.node.take() else { return Ok(()) };
         if drained {

@@ -80,7 +80,7 @@ impl Books {
         let name = self.topic_of(publish)?;
         let n = messages.number_of(&name, publish)?;
         if let Some(n) = n {
-            id.came(&name, n, publish)?;
+            id.came(&name, n, publish, messages.times_max(n, publish.qos))?;
         }
         let Some(packet_id) = publish.packet_id else { return Ok(()) };
         if self.strays.contains(&packet_id) {

@@ -1,6 +1,6 @@
 //! What holds for a client id over all of its connections, and for all messages of a run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lapwing_codec::{Packet, PacketId, Publish, QoS, topic};
 
@@ -16,6 +16,8 @@ pub struct Sent {
     pub payload: Vec<u8>,
     /// The node has said PUBACK or PUBREC.
     pub is_acknowledged: bool,
+    /// Nobody publishes it but the node.
+    pub is_will: bool,
 }
 
 impl Sent {
@@ -32,6 +34,8 @@ pub struct Messages {
     sent: Vec<Sent>,
     /// Topics for which an empty payload was published.
     emptied: BTreeSet<usize>,
+    /// How often the node was killed.
+    kills: u32,
 }
 
 impl Messages {
@@ -44,8 +48,27 @@ impl Messages {
         if is_empty {
             self.emptied.insert(topic);
         }
-        self.sent.push(Sent { topic, qos, payload, is_acknowledged: false });
+        self.sent.push(Sent { topic, qos, payload, is_acknowledged: false, is_will: false });
         n
+    }
+
+    /// Notes a will and returns its number.
+    pub fn add_will(&mut self, topic: usize, qos: QoS) -> u32 {
+        let n = self.add(topic, qos, Some(0));
+        self.sent[n as usize].is_will = true;
+        n
+    }
+
+    /// The node is killed.
+    pub fn killed(&mut self) {
+        self.kills += 1;
+    }
+
+    /// How often message `n` may come to one client without DUP. A will that a kill comes upon, before it is written down that it
+    /// is spent, goes out once more: with QoS 2 it is known then (`docs/durability.md`).
+    pub fn times_max(&self, n: u32, qos: QoS) -> u32 {
+        let is_sent_again = qos < QoS::ExactlyOnce && self.get(n).is_some_and(|sent| sent.is_will);
+        1 + if is_sent_again { self.kills } else { 0 }
     }
 
     /// Message `n`.
@@ -115,8 +138,8 @@ pub struct IdBooks {
     pub has_ghosts: bool,
     /// Messages that came at all.
     pub arrived: BTreeSet<u32>,
-    /// Those that came without DUP.
-    fresh: BTreeSet<u32>,
+    /// Those that came without DUP, and how often.
+    fresh: BTreeMap<u32, u32>,
     /// QoS 2 messages that were received to the end: their PUBREL has come.
     released: BTreeSet<u32>,
 }
@@ -154,11 +177,11 @@ impl IdBooks {
         (!self.unacknowledged.is_empty()).then(|| self.unacknowledged.remove(0).packet_id)
     }
 
-    /// Message `n` has come on some connection.
+    /// Message `n` has come on some connection; `times_max`: how often it may come without DUP.
     ///
     /// # Errors
     /// It cannot have.
-    pub fn came(&mut self, name: &str, n: u32, publish: &Publish<'_>) -> Result<(), String> {
+    pub fn came(&mut self, name: &str, n: u32, publish: &Publish<'_>, times_max: u32) -> Result<(), String> {
         let matches = |filter: &&str| topic::matches(plain(filter), name);
         if !self.asked.iter().any(matches) {
             return Err("a message that the client did not subscribe to".into());
@@ -173,7 +196,9 @@ impl IdBooks {
         if self.released.contains(&n) {
             return Err("[MQTT-4.3.3-6] a QoS 2 message again, behind its PUBREL".into());
         }
-        if !publish.dup && !self.fresh.insert(n) {
+        let times = self.fresh.entry(n).or_default();
+        *times += u32::from(!publish.dup);
+        if *times > times_max {
             return Err("a message twice, the second time without DUP".into());
         }
         Ok(())

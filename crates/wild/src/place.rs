@@ -9,6 +9,9 @@ pub(crate) trait Place {
     /// Starts the node, which does not run; returns when it can be connected to.
     fn start(&mut self, shards: u32) -> Result<(), String>;
 
+    /// Whether a stop that is no drain is a kill.
+    fn is_killed(&self) -> bool;
+
     /// Stops the node; `drained`: in order, its clients are sent away first.
     fn stop(&mut self, drained: bool) -> Result<(), String>;
 

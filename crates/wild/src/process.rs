@@ -121,6 +121,10 @@ impl Place for Process {
     }
 
     /// In order as a supervisor asks for it; otherwise as nobody should.
+    fn is_killed(&self) -> bool {
+        true
+    }
+
     fn stop(&mut self, drained: bool) -> Result<(), String> {
         self.check()?;
         let Some(child) = &mut self.running else { return Ok(()) };

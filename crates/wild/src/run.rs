@@ -219,6 +219,9 @@ impl Run {
             line.books.causes.stopped = true;
         }
         self.place.stop(drained)?;
+        if !drained && self.place.is_killed() {
+            self.messages.killed();
+        }
         self.wait("every connection ends with its node", |run| {
             run.lines.is_empty() && run.witness.as_ref().is_none_or(Line::is_over)
         })?;

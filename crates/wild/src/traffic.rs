@@ -61,7 +61,7 @@ impl Run {
 
     fn put_connect(&mut self, line: &mut Line, spec: &ConnectSpec) -> Result<(), String> {
         let has_properties = spec.version.has_properties();
-        let will = spec.will.as_ref().map(|will| (will, self.messages.add(will.topic, will.qos, Some(0))));
+        let will = spec.will.as_ref().map(|will| (will, self.messages.add_will(will.topic, will.qos)));
         let will = will.as_ref().map(|(will, n)| Will {
             topic: TOPICS[will.topic],
             payload: self.messages.get(*n).map(|sent| &sent.payload[..]).unwrap_or_default(),
