@@ -53,6 +53,7 @@ mod reserved_room;
 mod retained_holders;
 mod retained_share;
 mod secrets;
+mod session_pages;
 mod session_reports;
 mod session_rows;
 mod shard;
@@ -94,7 +95,8 @@ pub use lapwing_transport::{CertificateTimes, WeakRsaKey, certificate_times, wea
 pub use life::Failure;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use one_line::one_line;
-pub use session_reports::{Emptied, SessionOrder, SessionQuery};
+pub use session_pages::{SessionOrder, SessionQuery};
+pub use session_reports::Emptied;
 pub use session_rows::{SessionList, SessionShown};
 pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};
 pub use start_progress::StartProgress;

@@ -4,7 +4,8 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::session_reports::{SessionDetail, SessionPage};
+use crate::session_pages::SessionPage;
+use crate::session_reports::SessionDetail;
 
 /// One page of a list.
 #[derive(Debug)]

@@ -10,7 +10,8 @@ use super::Handle;
 use crate::desk::{Awaited, Reply, reply};
 use crate::error::NodeError;
 use crate::life::Phase;
-use crate::session_reports::{Emptied, SessionAsk, SessionDetail, SessionPage, SessionQuery};
+use crate::session_pages::{SessionPage, SessionQuery};
+use crate::session_reports::{Emptied, SessionAsk, SessionDetail};
 use crate::session_rows::{SessionList, SessionShown};
 use crate::slot::Slot;
 

@@ -12,10 +12,7 @@ use super::given_id::is_given;
 use super::keeping::IDENTITY_BYTES_MAX;
 use super::serve::{Client, Flow};
 use crate::audit::Refusal;
-use crate::holder::Holder;
-use crate::identity_shares::{Beyond, HeldPlace};
 use crate::metrics::{DropReason, Refused};
-use crate::passwords::Source;
 use crate::sn::nobody;
 
 /// Topics longer than this are compared with the rules each time.
@@ -30,7 +27,7 @@ pub(crate) struct Licence {
 }
 
 impl Licence {
-    fn new(rights: Rights) -> Self {
+    pub(super) fn new(rights: Rights) -> Self {
         Licence { rights, permitted: String::new() }
     }
 
@@ -145,69 +142,6 @@ impl Shard {
         Err(ReasonCode::NotAuthorized)
     }
 
-    /// Counts a connection to its holder, which may have so many. One that takes over another has its place in any case: that
-    /// one goes.
-    fn take_connection_place(&mut self, index: usize, identity: &Identity, client_id: &str) -> Result<(), ReasonCode> {
-        let takes_over = self
-            .clients
-            .find(client_id)
-            .and_then(|key| self.clients.entry(key))
-            .is_some_and(|e| e.connection.is_some());
-        let Some(connection) = self.clients.connection(index) else { return Ok(()) };
-        let source = Source::of(connection.socket.peer());
-        let (share, holder) = (&self.shared.shares.connections, Holder::from(identity.name(), source));
-        // It may come a second time, when what it had to wait for is done.
-        connection.place = None;
-        let place = if takes_over {
-            Ok(HeldPlace::take_anyway(share, holder))
-        } else {
-            HeldPlace::take(share, holder, self.shared.connections_free())
-        };
-        match place {
-            Ok(place) => {
-                connection.place = Some(place);
-                Ok(())
-            }
-            Err(beyond) => {
-                self.refused_connection(identity.name(), source, beyond);
-                Err(ReasonCode::QuotaExceeded)
-            }
-        }
-    }
-
-    fn refused_connection(&self, name: Option<&str>, source: Source, beyond: Beyond) {
-        self.counters.limits.refused_share_connections.add(1);
-        if let (Beyond::Free(held), true) = (beyond, self.shared.shares.connections.may_tell(self.now_ms)) {
-            let (most, times) = (self.shared.connections_max(), self.shared.config.limits.held_times_free_max);
-            self.shared.notify(format!(
-                "{} has {held} of all connections ({most}), more than {times} times what is free (limits.held_times_free_max): \
-                 one more was refused; raise limits.connections_max if all of them are to be its",
-                name.map_or_else(|| source.to_string(), str::to_owned)
-            ));
-        }
-    }
-
-    /// Takes one session more of the share of its identity; false where it has all of it. One in the place of its own has room
-    /// in any case: that one gives back what it had as it is taken out of the table.
-    fn take_session_share(&self, identity: &Identity, is_its_own: bool) -> bool {
-        let (share, holder) = (&self.shared.shares.sessions, Holder::of(identity));
-        if is_its_own {
-            share.take_anyway(holder);
-            return true;
-        }
-        if share.take(holder, u64::MAX).is_ok() {
-            return true;
-        }
-        self.counters.limits.refused_share_sessions.add(1);
-        if share.may_tell(self.now_ms) {
-            let who = identity.name().unwrap_or("anonymous");
-            let most = self.shared.config.limits.sessions_per_identity_max;
-            self.shared
-                .notify(format!("{who} has {most} sessions (limits.sessions_per_identity_max): one more was refused"));
-        }
-        false
-    }
-
     /// Whether the client of a connection may publish to `topic`, its alias resolved.
     #[inline]
     pub(super) fn may_publish(&mut self, index: usize, client: &Client, topic: &str) -> bool {
@@ -245,88 +179,6 @@ impl Shard {
         let index = self.clients.entry(key).and_then(|entry| entry.connection);
         if let Some(connection) = index.and_then(|index| self.clients.connection(index)) {
             connection.licence = licence;
-        }
-    }
-
-    /// Makes every licence again if users or rules were changed, while the node ran or while it did not; called in each turn,
-    /// before anything else that a session could take part in.
-    pub(super) fn renew_licences(&mut self) {
-        let version = Some(self.shared.authority.version());
-        if self.licences_version != version {
-            self.licences_version = version;
-            for key in self.clients.session_keys() {
-                let Some(entry) = self.clients.entry(key) else { continue };
-                let identity = entry.standing.identity.clone();
-                self.renew(key, &identity);
-            }
-        }
-        if self.owes_expulsions() {
-            self.expelled_version = version;
-            self.expel_unwelcome();
-        }
-    }
-
-    /// Whether sessions may be there whose users are not welcome any more. At the start they go when clients may come: their
-    /// wills must reach sessions of every shard, and before, their subscriptions are not known here.
-    pub(super) fn owes_expulsions(&self) -> bool {
-        self.is_listening && self.expelled_version != Some(self.shared.authority.version())
-    }
-
-    fn expel_unwelcome(&mut self) {
-        for key in self.clients.session_keys() {
-            let Some(entry) = self.clients.entry(key) else { continue };
-            let (identity, authority) = (&entry.standing.identity, &self.shared.authority);
-            if !authority.still_knows(identity) {
-                self.expel(key, ReasonCode::NotAuthorized, "the user was removed");
-            } else if !authority.may_connect(identity, &entry.client_id, is_given(&entry.client_id)) {
-                self.counters.access.revoked.add(1);
-                self.expel(key, ReasonCode::NotAuthorized, "its client id is not permitted any more");
-            }
-        }
-    }
-
-    /// A session that goes on, under what its client may now: the rules that come with a client may be others each time.
-    pub(super) fn renew_continued(&mut self, key: SessionKey, former: &Identity) {
-        let Some(entry) = self.clients.entry(key) else { return };
-        let identity = entry.standing.identity.clone();
-        if former.own_rules().are_there() || identity.own_rules().are_there() {
-            self.renew(key, &identity);
-        }
-    }
-
-    /// One session under the new rules: what it may not have any more is taken back, also while it has no connection.
-    fn renew(&mut self, key: SessionKey, identity: &Identity) {
-        let may_be_told = self.may_be_told(identity);
-        let Some(entry) = self.clients.entry(key) else { return };
-        let rights = self.shared.authority.rights(identity, &entry.client_id);
-        let mut removed = Vec::new();
-        let mut revoked = u64::from(!may_be_told && entry.session.revoke_envelope());
-        if let Some(rights) = &rights {
-            let keep = |filter: &str| rights.may_subscribe(filter);
-            entry.session.revoke(keep, |subscription| removed.push(subscription.filter.to_owned()));
-            let bridges = self.shared.config.limits.mqtt_bridges;
-            let mut licence = Box::new(Licence::new(rights.clone()));
-            revoked += u64::from(entry.session.revoke_will(|topic| permits(Some(&mut licence), topic, bridges)));
-        }
-        let connection = entry.connection;
-        if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
-            connection.licence = rights.map(|rights| Box::new(Licence::new(rights)));
-        }
-        self.counters.access.revoked.add(revoked + removed.len() as u64);
-        self.withdraw_filters(key, &removed);
-    }
-
-    /// Ends a session, and its connection for the `reason` given; its will is published.
-    pub(super) fn expel(&mut self, key: SessionKey, reason: ReasonCode, what: &'static str) {
-        let connection = self.clients.entry(key).and_then(|entry| entry.connection);
-        if let Some(index) = connection {
-            self.dismiss(index, reason, what);
-        }
-        // It may have ended with its connection.
-        if self.clients.entry(key).is_some() {
-            self.left_offline();
-            self.remove_session(key);
-            self.count_sessions();
         }
     }
 }

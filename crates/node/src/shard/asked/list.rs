@@ -8,7 +8,7 @@ use lapwing_session::SessionKey;
 
 use super::Shard;
 use crate::desk::Reply;
-use crate::session_reports::{PageRoom, Rank, SessionPage, SessionQuery};
+use crate::session_pages::{PageRoom, Rank, SessionPage, SessionQuery};
 use crate::shard::entry::Entry;
 
 /// Places of the table looked at in one turn: about 50 microseconds.

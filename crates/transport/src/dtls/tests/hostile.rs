@@ -104,3 +104,80 @@ fn nobody_else_touches_an_open_connection() {
         assert_eq!(scene.output.messages.iter().collect::<Vec<_>>(), [b"later"]);
     }
 }
+
+/// Does whoever says hello from an address that is not his get anybody there no more bytes than he sends, ever?
+#[test]
+fn nothing_grows_on_its_way_to_who_has_not_answered() {
+    let authority = Authority::new();
+    for version in 0..VERSIONS.len() {
+        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.device("device"));
+        let hello = scene.said_by_client().remove(0);
+        assert!(is_client_hello(&hello));
+        let (mut came, mut went) = (0, 0);
+        for n in 0..50 {
+            scene.server.receive(&hello, scene.now + Duration::from_millis(100 * n), &mut scene.output);
+            came += hello.len();
+            went += scene.output.packets.iter().map(<[u8]>::len).sum::<usize>();
+            assert!(went <= came, "{went} bytes for {came}");
+            assert_eq!(scene.server.next_wake(), None, "and nothing by a timer");
+            if matches!(scene.server.stage(), DtlsStage::Over(_)) {
+                break;
+            }
+        }
+        assert!(went > 0 && scene.server.stage() != DtlsStage::Open);
+    }
+}
+
+/// Anybody can send from a client's address: does what he cannot seal end nothing, whatever it is and however often it comes?
+#[test]
+fn who_cannot_seal_ends_nobody() {
+    let authority = Authority::new();
+    let record = |kind: u8, epoch: u8, number: u16, body: &[u8]| {
+        let [high, low] = number.to_be_bytes();
+        let head = [kind, 0xFE, 0xFD, 0, epoch, 0, 0, 0, 0, high, low, 0, body.len() as u8];
+        [&head[..], body].concat()
+    };
+    for version in 0..VERSIONS.len() {
+        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.device("device"));
+        scene.run();
+        scene.client.send_application_data(b"up").unwrap();
+        let sealed = scene.said_by_client().remove(0);
+        let (mut came, mut went) = (0, 0);
+        for number in 0..300_u16 {
+            let [high, low] = number.to_be_bytes();
+            let finished = [&[20, 0, 0, 12, high, low, 0, 0, 0, 0, 0, 12][..], &[7; 12]].concat();
+            let mut flipped = sealed.clone();
+            *flipped.last_mut().unwrap() ^= 1;
+            let forged = [
+                vec![],
+                vec![22],
+                vec![7; 5],
+                record(21, 0, number, &[2, 40]),
+                record(21, 0, number, &[1, 0]),
+                record(21, 1, number, &[2; 40]),
+                record(20, 0, number, &[1]),
+                record(22, 0, number, &finished),
+                record(22, 1, number, &finished),
+                record(23, 1, number, &[7; 40]),
+                record(23, 2, number, &[7; 40]),
+                [&[0x2F, high, low, 0, 40][..], &[7; 40]].concat(),
+                [record(23, 1, number, &[7; 40]), record(21, 0, number, &[2, 40])].concat(),
+                flipped,
+            ];
+            for packet in forged {
+                scene.server.receive(&packet, scene.now, &mut scene.output);
+                came += packet.len();
+                went += scene.output.packets.iter().map(<[u8]>::len).sum::<usize>();
+                assert_eq!(scene.server.stage(), DtlsStage::Open, "{version} {number}: {packet:?}");
+                assert_eq!(scene.output.messages.iter().count(), 0);
+            }
+        }
+        assert!(went <= came, "{version}: {went} bytes for {came}");
+        scene.server.receive(&sealed, scene.now, &mut scene.output);
+        assert!(scene.output.messages.iter().eq([b"up"]), "{version}");
+        assert!(scene.server.send(b"down", scene.now, &mut scene.output));
+        scene.deliver();
+        scene.run();
+        assert_eq!(scene.heard, [b"down"]);
+    }
+}

@@ -1,0 +1,79 @@
+//! What one holder, a user or an address, may have of what there is: connections and sessions.
+
+use lapwing_access::Identity;
+use lapwing_codec::ReasonCode;
+
+use super::Shard;
+use crate::holder::Holder;
+use crate::identity_shares::{Beyond, HeldPlace};
+use crate::passwords::Source;
+
+impl Shard {
+    /// Counts a connection to its holder, which may have so many. One that takes over another has its place in any case: that
+    /// one goes.
+    pub(super) fn take_connection_place(
+        &mut self,
+        index: usize,
+        identity: &Identity,
+        client_id: &str,
+    ) -> Result<(), ReasonCode> {
+        let takes_over = self
+            .clients
+            .find(client_id)
+            .and_then(|key| self.clients.entry(key))
+            .is_some_and(|e| e.connection.is_some());
+        let Some(connection) = self.clients.connection(index) else { return Ok(()) };
+        let source = Source::of(connection.socket.peer());
+        let (share, holder) = (&self.shared.shares.connections, Holder::from(identity.name(), source));
+        // It may come a second time, when what it had to wait for is done.
+        connection.place = None;
+        let place = if takes_over {
+            Ok(HeldPlace::take_anyway(share, holder))
+        } else {
+            HeldPlace::take(share, holder, self.shared.connections_free())
+        };
+        match place {
+            Ok(place) => {
+                connection.place = Some(place);
+                Ok(())
+            }
+            Err(beyond) => {
+                self.refused_connection(identity.name(), source, beyond);
+                Err(ReasonCode::QuotaExceeded)
+            }
+        }
+    }
+
+    fn refused_connection(&self, name: Option<&str>, source: Source, beyond: Beyond) {
+        self.counters.limits.refused_share_connections.add(1);
+        if let (Beyond::Free(held), true) = (beyond, self.shared.shares.connections.may_tell(self.now_ms)) {
+            let (most, times) = (self.shared.connections_max(), self.shared.config.limits.held_times_free_max);
+            self.shared.notify(format!(
+                "{} has {held} of all connections ({most}), more than {times} times what is free (limits.held_times_free_max): \
+                 one more was refused; raise limits.connections_max if all of them are to be its",
+                name.map_or_else(|| source.to_string(), str::to_owned)
+            ));
+        }
+    }
+
+    /// Takes one session more of the share of its identity; false where it has all of it. One in the place of its own has room
+    /// in any case: that one gives back what it had as it is taken out of the table.
+    pub(super) fn take_session_share(&self, identity: &Identity, is_its_own: bool) -> bool {
+        let (share, holder) = (&self.shared.shares.sessions, Holder::of(identity));
+        if is_its_own {
+            share.take_anyway(holder);
+            return true;
+        }
+        if share.take(holder, u64::MAX).is_ok() {
+            return true;
+        }
+        self.counters.limits.refused_share_sessions.add(1);
+        if share.may_tell(self.now_ms) {
+            let who = identity.name().unwrap_or("anonymous");
+            let most = self.shared.config.limits.sessions_per_identity_max;
+            self.shared
+                .notify(format!("{who} has {most} sessions (limits.sessions_per_identity_max): one more was refused"));
+        }
+        false
+    }
+}
