@@ -37,7 +37,7 @@ def allow(bootstrap: str, name: str, *operations: AclOperation, kind: ResourceTy
         future.result()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_who_may_not_write_waits_until_he_may(
     broker: RunningBroker, kafka: SharedKafka, tmp_path: Path, start_bridge: StartBridge
 ) -> None:

@@ -60,7 +60,8 @@ def run(folder: Path, workers: int) -> list[dict[str, int]]:
     return [json.loads((folder / f"{name}.json").read_text()) for name in ("one", "two")]
 
 
-@pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.nightly), 2])
+@pytest.mark.nightly
+@pytest.mark.parametrize("workers", [0, 2])
 def test_one_server_for_a_run(tmp_path: Path, workers: int) -> None:
     """Of two workers one is killed while both use the server."""
     one, two = run(tmp_path, workers)

@@ -44,7 +44,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKafka]:
         yield running
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_kafka_that_takes_little(broker: RunningBroker, own: LocalKafka, start_bridge: StartBridge) -> None:
     """A quota for the bridge's client.id."""
     own.create_topic("slow", settings={"message.timestamp.type": "LogAppendTime"})
@@ -60,6 +60,7 @@ def test_a_kafka_that_takes_little(broker: RunningBroker, own: LocalKafka, start
     assert [figure(bridge, name) for name in ("retries_total", "restarts_total")] == [0, 0]
 
 
+@pytest.mark.nightly
 def test_a_kafka_that_is_down(broker: RunningBroker, own: LocalKafka, start_bridge: StartBridge) -> None:
     """The member is full, and stays so, for longer than one may be silent; all others wait in the broker."""
     own.create_topic("down")

@@ -71,7 +71,7 @@ def test_a_bridge_that_is_killed_while_it_carries(
     assert phone.times.total() - 7000 <= BATCH
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 def test_what_kafka_could_not_commit_comes_again(
     broker: RunningBroker, tmp_path: Path, start_bridge: StartBridge

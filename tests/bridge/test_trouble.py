@@ -113,7 +113,7 @@ def test_made_up_names_take_no_room_from_topics_that_there_are(
     assert bridge.end(signal.SIGTERM) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_kafka_killed_paused_and_back(broker: RunningBroker, tmp_path: Path, start_bridge: StartBridge) -> None:
     own = LocalKafka(tmp_path / "kafka")
     with own as kafka:
@@ -140,6 +140,7 @@ def test_kafka_killed_paused_and_back(broker: RunningBroker, tmp_path: Path, sta
         assert bridge.end(signal.SIGTERM) == 0
 
 
+@pytest.mark.nightly
 def test_a_drain_does_not_wait_for_ever_and_nothing_is_lost(
     broker: RunningBroker, tmp_path: Path, start_bridge: StartBridge
 ) -> None:

@@ -124,7 +124,7 @@ def test_a_kill_loses_nothing(bridged: Callable, eventually: Eventually) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("newest", [False, True], ids=["installed", "newest"])
+@pytest.mark.parametrize("newest", [False, pytest.param(True, marks=pytest.mark.nightly)], ids=["installed", "newest"])
 def test_ten_thousand_come_over_each_way_over_restarts_of_either(
     newest: bool, bridged: Callable, eventually: Eventually
 ) -> None:

@@ -53,7 +53,7 @@ def test_sigterm_lets_the_batch_finish_and_the_pictures_are_drawn(stream: Served
     check(tmp_path, 20)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_spark_that_is_killed_is_told(stream: ServedStream, tmp_path: Path) -> None:
     """And does Spark give way to others as much as the command was told to?"""
     send(stream, 0, 10)

@@ -57,6 +57,7 @@ def until(what: Callable[[], bool], said: str) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_what_comes_to_one_that_rests_is_read_once(topic: KafkaStream, tmp_path: Path) -> None:
     """The first rest is before anything has come: there is no batch, and no commit of the checkpoint.
 
@@ -140,6 +141,7 @@ class FailedQuery:
     def stop(self) -> None: ...
 
 
+@pytest.mark.nightly
 def test_a_batch_that_the_rest_refused_is_no_failure_of_a_job_that_is_stopped_then(
     topic: KafkaStream, tmp_path: Path
 ) -> None:

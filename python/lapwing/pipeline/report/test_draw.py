@@ -37,8 +37,8 @@ class Links(HTMLParser):
     "settings",
     [
         {"devices": 1, "minutes": 1, "tiles": 1, "readings": 1},
-        {"devices": 3, "minutes": 2, "tiles": 3},
-        {"devices": 40, "minutes": 30, "tiles": 300, "trouble": True},
+        pytest.param({"devices": 3, "minutes": 2, "tiles": 3}, marks=pytest.mark.nightly),
+        pytest.param({"devices": 40, "minutes": 30, "tiles": 300, "trouble": True}, marks=pytest.mark.nightly),
         {"devices": 400, "minutes": 2, "tiles": 8_000, "trouble": True},
         {"devices": 0, "minutes": 0, "tiles": 0, "readings": 0},
     ],
