@@ -3,11 +3,10 @@
 
 use std::io::Read;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lapwing_node::certificate_times;
+use lapwing_node::{WallTime, certificate_times};
 
-use crate::calendar::{day_text, now};
 use crate::configuration::Configuration;
 
 const BYTES_MAX: u64 = 4 << 20;
@@ -26,7 +25,8 @@ pub(crate) fn notices(configuration: &Configuration) -> Vec<String> {
     }
     let keys = ["auth.jwt.jwks_ca", "auth.http.ca"];
     files.extend(keys.into_iter().filter_map(|key| Some((key.to_owned(), rest.file(key)?))));
-    files.iter().flat_map(|(key, file)| of_file(file, key, now())).collect()
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    files.iter().flat_map(|(key, file)| of_file(file, key, now)).collect()
 }
 
 fn of_file(file: &Path, key: &str, now: Duration) -> Vec<String> {
@@ -50,11 +50,11 @@ fn of_file(file: &Path, key: &str, now: Duration) -> Vec<String> {
 /// What to tell of one; None: nothing.
 fn verdict(from: Duration, until: Option<Duration>, now: Duration) -> Option<String> {
     if from > now {
-        let day = day_text(from);
+        let day = WallTime::since_epoch(from).day();
         return Some(format!("the certificate is not good before {day}: is the clock of this machine right?"));
     }
     let left = until?.checked_sub(now).unwrap_or_default();
-    let day = day_text(until?);
+    let day = WallTime::since_epoch(until?).day();
     if left.is_zero() {
         return Some(format!(
             "the certificate has expired on {day}, and whoever looks at it refuses it: renew it, and send SIGHUP"

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lapwing_node::{LogLine, one_line};
+use lapwing_node::{LogLine, WallTime, one_line};
 use serde_json::{Map, Value as Json};
 
 use crate::arguments::Arguments;
-use crate::calendar::{now, time_text};
 use crate::configuration::LogSettings;
 
 /// From what is said most to what is said in any case; "off" is above all.
@@ -105,7 +104,7 @@ impl Log {
         }
         let mut document = Map::new();
         for (key, value) in
-            [("at", time_text(now())), ("level", level.into()), ("subject", subject.into()), ("message", text)]
+            [("at", WallTime::now().with_ms()), ("level", level.into()), ("subject", subject.into()), ("message", text)]
         {
             document.insert(key.into(), Json::String(value));
         }

@@ -10,7 +10,6 @@
 
 mod access;
 mod arguments;
-mod calendar;
 mod certificates;
 mod configuration;
 mod exposures;

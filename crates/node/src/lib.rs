@@ -72,6 +72,7 @@ mod timers;
 mod times_free;
 mod token_keys;
 mod topic_book;
+mod wall_time;
 mod words;
 
 pub use assemble::OpenLog;
@@ -105,3 +106,4 @@ pub use strategies::{
     StrategyError, StrategyFailure, StrategyHandle, Trial, TrialMember, TrialReport, Verdict,
 };
 pub use streams::{ArrowRead, StreamReadError, Streams};
+pub use wall_time::WallTime;

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::text::{ascii, cleaned, utc};
+use super::text::{ascii, cleaned};
 use crate::log::now_us;
+use crate::wall_time::WallTime;
 
 /// Bytes of the fields of one line; more are not written.
 const FIELDS_BYTES_MAX: usize = 16 << 10;
@@ -30,7 +31,8 @@ impl AuditEvent {
         let Value::Object(fields) = cleaned(Value::Object(self.fields)) else { return String::new() };
         let fields = ascii(&Value::Object(fields).to_string());
         let fields = &fields[1..fields.len() - 1];
-        let mut line = format!(r#"{{"seq":{seq},"at":"{}","event":"{}""#, utc(self.at_us), word(&self.name));
+        let at = WallTime::of_us(self.at_us).with_us();
+        let mut line = format!(r#"{{"seq":{seq},"at":"{at}","event":"{}""#, word(&self.name));
         if fields.len() > FIELDS_BYTES_MAX {
             line.push_str(r#","too_long":true"#);
         } else if !fields.is_empty() {

@@ -1,4 +1,4 @@
-//! Text in lines of the trail: short, without a token, in ASCII; and times.
+//! Text in lines of the trail: short, without a token, in ASCII.
 
 use std::fmt::Write as _;
 
@@ -52,27 +52,6 @@ pub(super) fn ascii(json: &str) -> String {
     line
 }
 
-/// A time in RFC 3339, UTC, with microseconds. `at_us`: since the epoch.
-pub(super) fn utc(at_us: i64) -> String {
-    let (seconds, us) = (at_us.div_euclid(1_000_000), at_us.rem_euclid(1_000_000));
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let (year, month, day) = civil(days);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{us:06}Z")
-}
-
-/// Year, month and day, `days` after 1970-01-01, by counting from a 1st of March: so the odd day of a leap year is the last.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -107,20 +86,5 @@ mod tests {
         assert_eq!(cut(&"é".repeat(256)), "é".repeat(256));
         assert_eq!(cut(&"é".repeat(60_000)), format!("{}...", "é".repeat(256)));
         assert_eq!(cleaned(json!(vec![1; 1_000])).as_array().unwrap().len(), ENTRIES_MAX);
-    }
-
-    /// Are times those that other tools give (date -u -d @SECONDS)?
-    #[test]
-    fn times_are_of_the_calendar() {
-        for (at_us, text) in [
-            (0, "1970-01-01T00:00:00.000000Z"),
-            (951_782_399_000_001, "2000-02-28T23:59:59.000001Z"),
-            (951_782_400_000_000, "2000-02-29T00:00:00.000000Z"),
-            (1_709_251_199_999_999, "2024-02-29T23:59:59.999999Z"),
-            (4_107_542_400_000_000, "2100-03-01T00:00:00.000000Z"),
-            (-1, "1969-12-31T23:59:59.999999Z"),
-        ] {
-            assert_eq!(utc(at_us), text);
-        }
     }
 }
