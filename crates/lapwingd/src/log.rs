@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use lapwing_node::{LogLine, WallTime, one_line};
 use serde_json::{Map, Value as Json};
 
 use crate::arguments::Arguments;
 use crate::configuration::LogSettings;
+use crate::standard_error::StandardError;
 
 /// From what is said most to what is said in any case; "off" is above all.
 const LEVELS: [&str; 5] = ["info", "notice", "warning", "error", "off"];
@@ -21,13 +23,21 @@ pub(crate) struct Log {
     levels: BTreeMap<String, String>,
     /// Clients can connect: what is wrong from now on ends a broker, and starts none.
     serves: AtomicBool,
+    /// Whoever writes a line has it, and no longer than a reader is waited for.
+    out: Mutex<StandardError>,
 }
 
 impl Default for Log {
     /// As long as nobody has said anything else.
     fn default() -> Self {
         let is_json = std::env::var("LAPWING_LOG__FORMAT").is_ok_and(|format| format == "json");
-        Log { is_json, level: "info".into(), levels: BTreeMap::new(), serves: AtomicBool::new(false) }
+        Log {
+            is_json,
+            level: "info".into(),
+            levels: BTreeMap::new(),
+            serves: AtomicBool::new(false),
+            out: Mutex::default(),
+        }
     }
 }
 
@@ -74,7 +84,7 @@ impl Log {
         if self.is_json {
             self.write("end", "notice", text, Map::new())
         } else {
-            put(&format!("{}\n", one_line(text.to_owned())))
+            self.put(&one_line(text.to_owned()));
         }
     }
 
@@ -97,10 +107,20 @@ impl Log {
     }
 
     fn write(&self, subject: &str, level: &str, text: &str, facts: Map<String, Json>) {
+        self.put(&self.form(subject, level, text, facts));
+    }
+
+    fn put(&self, line: &str) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.write(line, |said| self.form("other", "notice", said, Map::new()));
+    }
+
+    /// The line without its end.
+    fn form(&self, subject: &str, level: &str, text: &str, facts: Map<String, Json>) -> String {
         let text = one_line(text.to_owned());
         if !self.is_json {
             let word = if level == "warning" { "notice" } else { level };
-            return put(&format!("{word}: {text}\n"));
+            return format!("{word}: {text}");
         }
         let mut document = Map::new();
         for (key, value) in
@@ -109,7 +129,7 @@ impl Log {
             document.insert(key.into(), Json::String(value));
         }
         document.extend(facts);
-        put(&format!("{}\n", Json::Object(document)));
+        Json::Object(document).to_string()
     }
 }
 
@@ -120,9 +140,4 @@ impl Log {
 pub(crate) fn say(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
-}
-
-fn put(line: &str) {
-    // Nobody is left to say it to.
-    let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

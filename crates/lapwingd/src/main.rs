@@ -21,6 +21,7 @@ mod reload;
 mod rights;
 mod serve;
 mod signals;
+mod standard_error;
 mod start;
 mod supervisor;
 mod system;
@@ -55,11 +56,11 @@ fn main() -> ExitCode {
 }
 
 /// A broker, to its end. With an error comes the log that it is to be written to, once that is known.
-fn run(arguments: &Arguments) -> Result<u8, (Faults, Option<log::Log>)> {
+fn run(arguments: &Arguments) -> Result<u8, (Faults, Option<Box<log::Log>>)> {
     // Before there is a second thread: all of them inherit it.
     let received = signals::take().map_err(|faults| (faults, None))?;
     system::narrow_umask();
-    let read = configuration::load(arguments).map_err(|faults| (faults, Some(log::Log::early(arguments))))?;
+    let read = configuration::load(arguments).map_err(|faults| (faults, Some(Box::new(log::Log::early(arguments)))))?;
     let log = log::Log::of(&read.own.log);
-    serve::serve(arguments, read, &received, &log).map_err(|faults| (faults, Some(log)))
+    serve::serve(arguments, read, &received, &log).map_err(|faults| (faults, Some(Box::new(log))))
 }

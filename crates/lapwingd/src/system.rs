@@ -42,6 +42,24 @@ pub(crate) fn narrow_umask() {
     }
 }
 
+/// Whether a descriptor takes something to write within `patience`, if it is only that it fails.
+///
+/// # Errors
+/// The kernel cannot tell; `Interrupted`: ask again.
+pub(crate) fn takes_something(
+    descriptor: std::os::fd::BorrowedFd<'_>,
+    patience: std::time::Duration,
+) -> std::io::Result<bool> {
+    use std::os::fd::AsRawFd as _;
+    let mut asked = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+    let wait_ms = i32::try_from(patience.as_millis()).unwrap_or(i32::MAX);
+    // SAFETY: it is given one `pollfd`, which lives for the call as its descriptor does.
+    match unsafe { libc::poll(&mut asked, 1, wait_ms) } {
+        -1 => Err(std::io::Error::last_os_error()),
+        ready => Ok(ready > 0),
+    }
+}
+
 /// The monotonic clock, as systemd reads it.
 pub(crate) fn monotonic_us() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
