@@ -23,6 +23,7 @@ __all__ = [
     "data_folder_holder",
     "default_tables_json",
     "dispatch_table_json",
+    "exposures",
     "hash_password",
     "made_partitions",
     "monotonic_ns",
@@ -33,6 +34,8 @@ __all__ = [
     "store_restore",
     "swarm_report_json",
     "try_strategy",
+    "unguarded_listeners",
+    "users_notice",
     "weak_rsa_key",
 ]
 
@@ -89,6 +92,22 @@ def certificate_times(pem: bytes) -> list[tuple[bool, int, int | None]]:
 def weak_rsa_key(pem: bytes) -> str | None:
     """What to say of the shortest RSA key of the certificates in PEM, if it is too short: "RSA of 1024 bits,
     and ..."; None: none is known to be."""
+
+def unguarded_listeners(entrance_json: str) -> list[tuple[list[str], str | None, str]]:
+    """Listeners that nobody guards, or that nobody could come through: the parts of the key, its address, what to do.
+    Without an address: there is no listener at all.
+
+    ``entrance_json``: see ``lapwing.config.entrance``.
+    """
+
+def exposures(entrance_json: str) -> list[str]:
+    """What a configuration leaves open to others that its writer may not have meant, a line each, the worst first."""
+
+def users_notice(users: int | None, asks_others: bool) -> str | None:
+    """What to say of a users file without users, behind its name; None: nothing.
+
+    ``users``: how many are in it; None: there is no such file.
+    """
 
 def default_tables_json() -> str:
     """The node's configuration with every default: ``{"config", "stream", "hold", "topic_tables_max"}``; the stream's

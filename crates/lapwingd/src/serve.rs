@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::arguments::Arguments;
 use crate::configuration::Configuration;
-use crate::exposures::exposures;
+use crate::entrance::exposures;
 use crate::fault::{Fault, Faults};
 use crate::log::{Log, say};
 use crate::reload::{self, counts};
@@ -88,7 +88,7 @@ pub(crate) fn serve(
 /// # Errors
 /// Others may write a file that the broker believes.
 pub(crate) fn notices(configuration: &Configuration) -> Result<Vec<String>, Faults> {
-    let mut told = exposures(&configuration.node)?;
+    let mut told = exposures(&configuration.node);
     told.extend(rights::look(configuration)?);
     told.extend(certificates::notices(configuration));
     Ok(told)

@@ -21,6 +21,7 @@ mod data_groups;
 mod descriptors;
 mod desk;
 mod doors;
+mod entrance;
 mod error;
 mod event_loop;
 mod events;
@@ -82,6 +83,7 @@ pub use config::{
     IdentitySource, Limits, ListenerConfig, OnFailure, Overflow, PredefinedTopic, Priority, QueuePolicy, SnConfig,
     StampPolicy, StreamConfig, StreamKey, SysConfig, check_access, default_tables_json, dispatch_table_json, for_share,
 };
+pub use entrance::{Entrance, NO_LISTENER, TokensTaken, Unguarded, users_notice};
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};
 pub use group_pages::{GroupPage, GroupQuery};

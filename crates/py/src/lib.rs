@@ -12,6 +12,7 @@ mod client;
 mod core_error;
 mod delivery;
 mod dispatch;
+mod entrance;
 mod fleet;
 mod hooks;
 mod link;
@@ -42,6 +43,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fleet::Fleet>()?;
     module.add_function(wrap_pyfunction!(dispatch::default_tables_json, module)?)?;
     module.add_function(wrap_pyfunction!(dispatch::dispatch_table_json, module)?)?;
+    module.add_function(wrap_pyfunction!(entrance::unguarded_listeners, module)?)?;
+    module.add_function(wrap_pyfunction!(entrance::exposures, module)?)?;
+    module.add_function(wrap_pyfunction!(entrance::users_notice, module)?)?;
     module.add_function(wrap_pyfunction!(strategy::try_strategy, module)?)?;
     module.add_function(wrap_pyfunction!(access::hash_password, module)?)?;
     module.add_function(wrap_pyfunction!(access::certificate_times, module)?)?;

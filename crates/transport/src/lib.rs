@@ -51,7 +51,7 @@ pub use error::{AcceptError, BindError};
 pub use fetch::{FetchError, FetchSettings, Fetcher};
 pub use limiter::AddressLimiter;
 pub use listener::{Accepted, Listener};
-pub use network::Network;
+pub use network::{Network, are_everybody};
 pub use peer::PeerAddress;
 pub use refusal::Refusal;
 pub use settings::{ClientCertificate, KeepAlive, ListenerSettings, TlsSettings, WebSettings};

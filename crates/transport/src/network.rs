@@ -22,6 +22,38 @@ impl Network {
             _ => false,
         }
     }
+
+    /// The first and the last address in it.
+    fn ends(&self) -> (u128, u128) {
+        let (address, rest) = match self.address {
+            IpAddr::V4(own) => (u128::from(own.to_bits()), u128::from(u32::MAX) >> self.bits),
+            IpAddr::V6(own) => (own.to_bits(), u128::MAX.checked_shr(u32::from(self.bits)).unwrap_or(0)),
+        };
+        (address & !rest, address | rest)
+    }
+}
+
+/// Whether all addresses of IPv4, or all of IPv6, lie in these ranges together.
+pub fn are_everybody(networks: &[Network]) -> bool {
+    let (v4, v6): (Vec<Network>, Vec<Network>) = networks.iter().copied().partition(|own| own.address.is_ipv4());
+    leave_nothing_out(&v4, u32::MAX.into()) || leave_nothing_out(&v6, u128::MAX)
+}
+
+fn leave_nothing_out(networks: &[Network], most: u128) -> bool {
+    let mut ends: Vec<_> = networks.iter().map(Network::ends).collect();
+    ends.sort_unstable();
+    // The first address that none of those looked at has.
+    let mut free = 0;
+    for (first, last) in ends {
+        if first > free {
+            return false;
+        }
+        if last == most {
+            return true;
+        }
+        free = free.max(last + 1);
+    }
+    false
 }
 
 /// Whether the first `bits` bits are equal.
@@ -80,6 +112,28 @@ mod tests {
             let network: Network = range.parse().unwrap();
             assert!(network.contains(inside.parse().unwrap()), "{range} {inside}");
             assert!(!network.contains(outside.parse().unwrap()), "{range} {outside}");
+        }
+    }
+
+    /// Are all addresses of a family found also where ranges meet or overlap, and not where one address is missing?
+    #[test]
+    fn everybody_is_in_ranges_that_leave_nothing_out() {
+        for (ranges, are_all) in [
+            (&["0.0.0.0/0"][..], true),
+            (&["1.2.3.4/0"], true),
+            (&["10.0.0.0/8", "::/0"], true),
+            (&["128.0.0.0/1", "10.0.0.0/8", "0.0.0.0/1"], true),
+            (&["0.0.0.0/2", "0.0.0.0/1", "128.0.0.0/2", "192.0.0.0/2"], true),
+            (&["::/1", "8000::/1"], true),
+            (&["0.0.0.0/1", "::/1"], false),
+            (&["0.0.0.0/2", "128.0.0.0/1"], false),
+            (&["0.0.0.0/1", "128.0.0.0/2"], false),
+            (&["255.255.255.255", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"], false),
+            (&["10.1.2.3"], false),
+            (&[], false),
+        ] {
+            let networks: Vec<Network> = ranges.iter().map(|range| range.parse().unwrap()).collect();
+            assert_eq!(are_everybody(&networks), are_all, "{ranges:?}");
         }
     }
 

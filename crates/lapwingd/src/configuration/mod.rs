@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json};
 use crate::access::{self, Access};
 use crate::arguments::Arguments;
 use crate::fault::{Fault, Faults};
-use crate::{http, openness};
+use crate::{entrance, http};
 
 pub(crate) use file::parse;
 pub(crate) use model::Model;
@@ -84,7 +84,7 @@ fn load_over(arguments: &Arguments, environment: Table) -> Result<Configuration,
     })?;
     config.check()?;
     let http = http::Settings::of(&own.rest)?;
-    openness::check(&config)?;
+    entrance::check(&config)?;
     let groups = groups.as_object().cloned().unwrap_or_default();
     Ok(Configuration {
         file: arguments.config.clone(),

@@ -1,0 +1,32 @@
+//! No open door by accident, and a line for what is left open: the node decides, as for the package; here it is told.
+
+use lapwing_node::{Config, Entrance, NO_LISTENER, users_notice};
+
+use crate::fault::{Fault, Faults};
+use crate::system::user_id;
+
+const ROOT: &str = "the broker runs as root: start it as another account";
+
+/// # Errors
+/// There is no listener, or one that nobody guards, or that nobody could come through.
+pub(crate) fn check(config: &Config) -> Result<(), Faults> {
+    let (entrance, mut faults) = (Entrance::of(config), Faults::default());
+    if entrance.has_no_listener() {
+        faults.push(Fault::wrong("broker.listen is empty", "", NO_LISTENER));
+    }
+    for found in entrance.unguarded() {
+        faults.push(Fault::wrong(found.url, "", found.remedy));
+    }
+    faults.or(())
+}
+
+/// What a configuration leaves open that its writer may not have meant: a line each, the worst first.
+pub(crate) fn exposures(config: &Config) -> Vec<String> {
+    let mut told: Vec<String> = (user_id() == 0).then(|| ROOT.to_owned()).into_iter().collect();
+    told.extend(Entrance::of(config).exposures());
+    let auth = &config.auth;
+    let asks_others = auth.jwt.is_some() || auth.outside.is_some();
+    let notice = users_notice(auth.users.as_ref().map(Vec::len), asks_others);
+    told.extend(notice.map(|words| format!("auth.users {words}")));
+    told
+}

@@ -1,0 +1,39 @@
+//! What a configuration opens, as the node judges it: for what Python says of it before a node is there.
+
+use lapwing_node::Entrance;
+use pyo3::prelude::*;
+
+use crate::core_error::core_error;
+
+/// Listeners that must not be as they are: the parts of the key, its address, and what to do.
+type Unguarded = Vec<(Vec<String>, Option<String>, &'static str)>;
+
+/// Listeners that nobody guards, or that nobody could come through; without an address: there is none at all.
+#[pyfunction]
+pub(crate) fn unguarded_listeners(py: Python<'_>, entrance_json: &str) -> PyResult<Unguarded> {
+    let entrance = parse(py, entrance_json)?;
+    if entrance.has_no_listener() {
+        return Ok(vec![(vec!["broker".into(), "listen".into()], None, lapwing_node::NO_LISTENER)]);
+    }
+    let found = entrance.unguarded().into_iter();
+    Ok(found.map(|one| (one.key.to_vec(), Some(one.url), one.remedy)).collect())
+}
+
+/// What is left open to others that may not be meant, a line each.
+#[pyfunction]
+pub(crate) fn exposures(py: Python<'_>, entrance_json: &str) -> PyResult<Vec<String>> {
+    Ok(parse(py, entrance_json)?.exposures())
+}
+
+/// What to say of a users file without users, behind its name; None: nothing.
+#[pyfunction]
+#[pyo3(signature = (users, asks_others))]
+pub(crate) fn users_notice(users: Option<usize>, asks_others: bool) -> Option<&'static str> {
+    lapwing_node::users_notice(users, asks_others)
+}
+
+fn parse(py: Python<'_>, entrance_json: &str) -> PyResult<Entrance> {
+    serde_json::from_str(entrance_json).map_err(|error| {
+        core_error(py, "config", &format!("listeners: {error}"), "Correct the key or the value named.", &[])
+    })
+}
