@@ -25,6 +25,9 @@ __all__ = [
     "dispatch_table_json",
     "exposures",
     "hash_password",
+    "is_private_group",
+    "kind_at",
+    "look_at_files",
     "made_partitions",
     "monotonic_ns",
     "store_backup",
@@ -32,6 +35,7 @@ __all__ = [
     "store_dump",
     "store_repair",
     "store_restore",
+    "strange_kinds",
     "swarm_report_json",
     "try_strategy",
     "unguarded_listeners",
@@ -108,6 +112,28 @@ def users_notice(users: int | None, asks_others: bool) -> str | None:
 
     ``users``: how many are in it; None: there is no such file.
     """
+
+def look_at_files(
+    files: Sequence[tuple[str | os.PathLike[str], str, bool]],
+    data: str | os.PathLike[str] | None,
+    uid: int,
+    private_group: int | None,
+) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """What others may write: what is wrong, where the configuration says so, what to do; and lines about what they may
+    read.
+
+    ``files``: path, the key that names it, whether what is in it is secret. ``data``: the folder where something is
+    kept. ``uid``: the broker's account; ``private_group``: its group, if nobody else is in it.
+    """
+
+def strange_kinds(files: Sequence[tuple[str | os.PathLike[str], str, bool]]) -> list[tuple[str, str, str]]:
+    """The same of what lies where one of ``files`` is named and is neither a file nor a folder."""
+
+def kind_at(path: str | os.PathLike[str]) -> str | None:
+    """What lies there, "a pipe" say, where it is neither a file nor a folder; None: one of these, or nothing."""
+
+def is_private_group(account: str, group: str, members: Sequence[str]) -> bool:
+    """Whether a group is one that has the account's name and no other member."""
 
 def default_tables_json() -> str:
     """The node's configuration with every default: ``{"config", "stream", "hold", "topic_tables_max"}``; the stream's

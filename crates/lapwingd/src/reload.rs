@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lapwing_node::Handle;
+use lapwing_node::{Handle, kind_at};
 use serde_json::{Map, Value as Json, json};
 
 use crate::access::Access;
@@ -67,15 +67,9 @@ fn reload(
 
 /// A pipe may have nobody at its other end.
 fn check_is_file(file: &Path) -> Result<(), Fault> {
-    if std::fs::metadata(file).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        let what = "the configuration is no file, and was read at the start";
-        return Err(Fault::wrong(
-            what,
-            file.display().to_string(),
-            "give --config a file: it is read again at a reload",
-        ));
-    }
-    Ok(())
+    let Some(kind) = kind_at(file) else { return Ok(()) };
+    let what = format!("the configuration is {kind}, which was read at the start");
+    Err(Fault::wrong(what, file.display().to_string(), "give --config a file: it is read again at a reload"))
 }
 
 /// A file that was cut off, or is just being written, is the beginning of the one in force; most such files are no TOML, or have

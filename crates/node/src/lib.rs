@@ -26,6 +26,7 @@ mod error;
 mod event_loop;
 mod events;
 mod extensions;
+mod file_rights;
 mod group_book;
 mod group_declarations;
 mod group_pages;
@@ -86,6 +87,7 @@ pub use config::{
 pub use entrance::{Entrance, NO_LISTENER, TokensTaken, Unguarded, users_notice};
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};
+pub use file_rights::{Believed, FileFault, Looked, Trusted, is_private_group, kind_at, look_at_files, strange_kind};
 pub use group_pages::{GroupPage, GroupQuery};
 pub use handle::{Ban, Handle, Hindrance, HttpClaim, Identified, LogLine};
 pub use hooks::{

@@ -13,6 +13,7 @@ mod core_error;
 mod delivery;
 mod dispatch;
 mod entrance;
+mod file_rights;
 mod fleet;
 mod hooks;
 mod link;
@@ -46,6 +47,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(entrance::unguarded_listeners, module)?)?;
     module.add_function(wrap_pyfunction!(entrance::exposures, module)?)?;
     module.add_function(wrap_pyfunction!(entrance::users_notice, module)?)?;
+    module.add_function(wrap_pyfunction!(file_rights::look_at_files, module)?)?;
+    module.add_function(wrap_pyfunction!(file_rights::strange_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(file_rights::kind_at, module)?)?;
+    module.add_function(wrap_pyfunction!(file_rights::is_private_group, module)?)?;
     module.add_function(wrap_pyfunction!(strategy::try_strategy, module)?)?;
     module.add_function(wrap_pyfunction!(access::hash_password, module)?)?;
     module.add_function(wrap_pyfunction!(access::certificate_times, module)?)?;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from lapwing._core import kind_at
 from lapwing.config.cut_off import check_not_cut_off
 from lapwing.config.load import Loaded
 from lapwing.config.model import Config
@@ -39,9 +40,6 @@ class Reread:
             ConfigError: as ``load``; or a pipe lies in its place, which may have nobody at its other end; or the file
                 was cut off.
         """
-        # Imported only here: a broker starts sooner.
-        from lapwing.file_rights.check import kind_at
-
         if self._file is not None and (kind := kind_at(self._file)):
             raise ConfigError(
                 f"the configuration is {kind}, which was read at the start",

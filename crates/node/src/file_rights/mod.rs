@@ -1,0 +1,161 @@
+//! Whether the files that a broker believes are its own: nobody else may write them, or read what is secret in them.
+//!
+//! - Each file with the folders and symbolic links on the way (`ways`): who may write a folder can put another file in the place
+//!   of this one. `verdict` decides, from numbers alone.
+//! - Written by others than root and the broker's own account: a fault. Read by everybody, where it is secret: a line.
+//! - The data folder is judged too, by itself (`data_folder`): what lies in it is believed at the next start.
+//! - Which files there are, and whether a fault is one that a start is refused for, whoever starts a node says: Python and
+//!   `lapwingd` ask here alike. Access control lists are not looked at.
+
+mod data_folder;
+mod trusted;
+mod verdict;
+mod ways;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+pub use trusted::{Trusted, is_private_group};
+
+use verdict::{Facts, quoted};
+
+/// A file that decides who may what, the key that names it, and whether what is in it is to stay secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Believed {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The key of the configuration, or the flag.
+    pub key: String,
+    /// Not everybody may read it.
+    pub is_secret: bool,
+}
+
+/// Something wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFault {
+    /// What.
+    pub what: String,
+    /// Where the configuration says so.
+    pub place: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// What others may do with files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// They may write them, or put others in their place.
+    pub written: Vec<FileFault>,
+    /// They may read what is secret: a line each.
+    pub told: Vec<String>,
+}
+
+/// Looks at all of them. Files that are not there are left to whoever reads them. `data`: the folder where something is kept.
+pub fn look_at_files(files: &[Believed], data: Option<&Path>, trusted: &Trusted) -> Looked {
+    let mut looked = Looked { written: written(files, trusted), told: read_by_all(files) };
+    if let Some((path, facts)) = data.and_then(|path| Some((path, data_folder::facts(path)?))) {
+        looked.written.extend(data_folder::written_by_others(path, &facts, trusted));
+        looked.told.extend(data_folder::seen_by_others(path, &facts));
+    }
+    looked
+}
+
+/// What lies there, in words, where it is neither a file nor a folder; none: one of these, or nothing.
+pub fn kind_at(path: &Path) -> Option<&'static str> {
+    Facts::behind(path)?.strange_kind()
+}
+
+/// Whether something else lies where a file is named: whoever opened a pipe would wait for ever; devices have no end. What is
+/// not there, and folders, are left to whoever reads them.
+pub fn strange_kind(file: &Believed) -> Option<FileFault> {
+    kind_at(&file.path).map(|kind| FileFault {
+        what: format!("{} is {kind}", file.key),
+        place: file.path.display().to_string(),
+        remedy: "name a file: it is read again at a reload".to_owned(),
+    })
+}
+
+/// One for each file, folder and link that others may write, whatever number of keys lead there.
+fn written(files: &[Believed], trusted: &Trusted) -> Vec<FileFault> {
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for file in files {
+        for path in ways::to(&file.path).into_iter().filter(|path| seen.insert(path.clone())) {
+            let Some(facts) = Facts::at(&path) else { continue };
+            let Some(who) = facts.strange_writer(trusted) else { continue };
+            found.push(FileFault {
+                what: format!("{} decides what this broker does, and {who}", path.display()),
+                place: format!("{} = '{}'", file.key, file.path.display()),
+                remedy: format!("{}, or allow it with broker.files = \"warn\"", facts.remedy(trusted, &path)),
+            });
+        }
+    }
+    found
+}
+
+fn read_by_all(files: &[Believed]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let secret = files.iter().filter(|file| file.is_secret && seen.insert(&file.path));
+    let read = secret.filter(|file| Facts::behind(&file.path).is_some_and(|facts| facts.is_read_by_all()));
+    read.map(|Believed { path, key, .. }| {
+        let (shown, mended) = (path.display(), quoted(path));
+        format!("{shown} ({key}) holds secrets, and every user of this machine may read it: chmod o-r {mended}")
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{Permissions, create_dir, set_permissions, write};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    fn believed(path: &Path, key: &str) -> Believed {
+        Believed { path: path.to_owned(), key: key.to_owned(), is_secret: true }
+    }
+
+    /// Is a file that others may write a fault once, however many keys name it, with what to do; and is one that they may read
+    /// told?
+    #[test]
+    fn files_of_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, data) = (folder.path().join("users.toml"), folder.path().join("data"));
+        write(&file, "").unwrap();
+        create_dir(&data).unwrap();
+        set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
+        // The way to the folder is not this test's: it is whoever's machine this is.
+        let trusted = Trusted::exactly([0, folder.path().metadata().unwrap().uid()], []);
+        let files = [believed(&file, "auth.users"), believed(&file, "auth.jwt.secret_file")];
+        for (mode, is_written, is_told) in [(0o600, false, false), (0o644, false, true), (0o666, true, true)] {
+            set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+            let looked = look_at_files(&files, Some(&data), &trusted);
+            let written: Vec<_> = looked.written.iter().filter(|fault| fault.what.contains("users.toml")).collect();
+            assert_eq!(written.len(), usize::from(is_written), "{written:?}");
+            for fault in written {
+                assert_eq!(fault.place, format!("auth.users = '{}'", file.display()));
+                assert!(fault.what.ends_with("every user of this machine may write it (mode 0666)"), "{fault:?}");
+                assert!(fault.remedy.ends_with("or allow it with broker.files = \"warn\""), "{fault:?}");
+            }
+            assert_eq!(looked.told.len(), 1 + usize::from(is_told), "{looked:?}");
+            assert!(looked.told.iter().any(|line| line.contains("chmod o-rwx")), "{looked:?}");
+        }
+    }
+
+    /// Is what is no file refused before anybody opens it, and what is not there left to whoever does?
+    #[test]
+    fn what_is_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let _bound = UnixListener::bind(&socket).unwrap();
+        let fault = strange_kind(&believed(&socket, "listeners.0.key")).unwrap();
+        assert_eq!(fault.what, "listeners.0.key is a socket");
+        assert!(
+            strange_kind(&believed(Path::new("/dev/zero"), "a")).is_some_and(|fault| fault.what == "a is a device")
+        );
+        for path in [folder.path(), &folder.path().join("none")] {
+            assert_eq!(strange_kind(&believed(path, "a")), None);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Whether files are a broker's own, as the node judges it.
+
+use std::path::PathBuf;
+
+use lapwing_node::{Believed, FileFault, Trusted};
+use pyo3::prelude::*;
+
+/// A file, the key that names it, and whether what is in it is secret.
+type File = (PathBuf, String, bool);
+/// What is wrong, where the configuration says so, and what to do.
+type Fault = (String, String, String);
+
+/// What others may write, and lines about what they may read. `data`: the folder where something is kept.
+#[pyfunction]
+#[pyo3(signature = (files, data, uid, private_group))]
+pub(crate) fn look_at_files(
+    py: Python<'_>,
+    files: Vec<File>,
+    data: Option<PathBuf>,
+    uid: u32,
+    private_group: Option<u32>,
+) -> (Vec<Fault>, Vec<String>) {
+    py.detach(|| {
+        let trusted = Trusted::by(uid, private_group);
+        let looked = lapwing_node::look_at_files(&believed(files), data.as_deref(), &trusted);
+        (looked.written.into_iter().map(fault).collect(), looked.told)
+    })
+}
+
+/// What lies where a file is named and is none.
+#[pyfunction]
+pub(crate) fn strange_kinds(py: Python<'_>, files: Vec<File>) -> Vec<Fault> {
+    py.detach(|| believed(files).iter().filter_map(lapwing_node::strange_kind).map(fault).collect())
+}
+
+/// What lies there, in words, where it is neither a file nor a folder; None: one of these, or nothing.
+#[pyfunction]
+pub(crate) fn kind_at(py: Python<'_>, path: PathBuf) -> Option<&'static str> {
+    py.detach(|| lapwing_node::kind_at(&path))
+}
+
+/// Whether a group is one that has the account's name and no other member.
+#[pyfunction]
+pub(crate) fn is_private_group(account: &str, group: &str, members: Vec<String>) -> bool {
+    lapwing_node::is_private_group(account, group, &members)
+}
+
+fn believed(files: Vec<File>) -> Vec<Believed> {
+    files.into_iter().map(|(path, key, is_secret)| Believed { path, key, is_secret }).collect()
+}
+
+fn fault(fault: FileFault) -> Fault {
+    (fault.what, fault.place, fault.remedy)
+}
