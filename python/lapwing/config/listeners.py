@@ -7,16 +7,16 @@ reload, and names the one that is wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from lapwing.config.addresses import has_tls, is_local, parse_listen_url, scheme_of, speaks_sn
+from lapwing.config.addresses import is_local, parse_listen_url, speaks_sn
 from lapwing.config.http import parse_http_host
-from lapwing.config.predefined import PredefinedTopic, check_predefined
+from lapwing.config.listener_fit import ONLY_SN, unfit
+from lapwing.config.predefined import PredefinedTopic
 from lapwing.config.revocation import RevocationLists
 from lapwing.config.several import refuse_all
 from lapwing.config.units import Duration, Seconds, Size
@@ -24,9 +24,6 @@ from lapwing.host_port import join_host_port, split_host_port
 
 _U32 = 2**32 - 1
 _PACKET_BYTES_MAX = 268_435_460
-_SEALED_BYTES_MIN = 256
-_SEALED_BYTES_MAX = 16_384
-"""Datagrams of DTLS: a handshake goes in pieces of them, a message in one record."""
 
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/?#@\s]+", re.IGNORECASE)
 
@@ -198,7 +195,7 @@ class ListenerConfig(BaseModel):
 
     @model_validator(mode="after")
     def _fits_its_scheme(self) -> ListenerConfig:
-        refuse_all(self, _problems(self))
+        refuse_all(self, unfit(self))
         return self
 
     @property
@@ -207,68 +204,11 @@ class ListenerConfig(BaseModel):
         return is_local(self.url) if self.anonymous is None else self.anonymous
 
 
-_ONLY_TLS = ("certificate", "key", "client_ca", "crl", "client_certificate")
-_ONLY_WEB = ("path", "origins", "hosts")
-_ONLY_UNIX = ("mode",)
-_NOT_UNIX = ("proxy_protocol_from", "connects_per_address_per_s")
-_ONLY_SNS = ("psk",)
-_ONLY_SN = (
-    "gateway_id", "datagram_bytes_max", "retry", "retries_max", "registrations_max", "waiting_messages_max",
-    "wills_kept_max", "datagrams_per_turn_max", "publish_without_connect", "predefined", "advertise_to",
-    "advertise_every",
-)  # fmt: skip
-_NOT_SN = ("proxy_protocol_from", "behind_proxy", "packet_bytes_max")
 _NODE_NAMES = {"retry": "retry_ms", "advertise_every": "advertise_interval_s"}
 
 
 def node_table(listener: ListenerConfig) -> dict[str, object]:
     """A listener as the node has it: what only MQTT-SN has is a table of its own there."""
     table = listener.model_dump(mode="json", exclude_none=True)
-    own = {_NODE_NAMES.get(key, key): table.pop(key) for key in _ONLY_SN if key in table}
+    own = {_NODE_NAMES.get(key, key): table.pop(key) for key in ONLY_SN if key in table}
     return {**table, "sn": own} if speaks_sn(listener.url) else table
-
-
-def _problems(listener: ListenerConfig) -> Iterator[str]:
-    """What does not go together, in words."""
-    scheme = scheme_of(listener.url)
-    misplaced = [
-        *(() if has_tls(listener.url) else _ONLY_TLS),
-        *(() if scheme == "sns" else _ONLY_SNS),
-        *(_ONLY_WEB if scheme not in ("ws", "wss") else ()),
-        *(_ONLY_UNIX if scheme != "unix" else _NOT_UNIX),
-        *(_NOT_SN if speaks_sn(listener.url) else _ONLY_SN),
-    ]
-    defaults = type(listener).model_fields
-    misplaced = [key for key in misplaced if getattr(listener, key) != defaults[key].default]
-    for key in misplaced:
-        yield f"{key} has no meaning for {scheme}: remove it, or change the url's scheme"
-    has_keys_only = scheme == "sns" and listener.psk is not None and not (listener.certificate or listener.key)
-    if has_tls(listener.url) and not has_keys_only:
-        for key in ("certificate", "key"):
-            if getattr(listener, key) is None:
-                yield f"{key} is missing: {scheme} needs certificate and key, the names of PEM files"
-    yield from check_predefined(listener.predefined)
-    if listener.client_certificate != "none" and listener.client_ca is None and "client_certificate" not in misplaced:
-        yield "client_ca is missing: name the PEM file of the authorities that sign client certificates"
-    if listener.client_certificate == "none" and listener.client_ca is not None and "client_ca" not in misplaced:
-        yield 'client_ca is set but no certificate is asked for: set client_certificate to "required" or "optional"'
-    if listener.client_certificate == "none" and listener.crl and "crl" not in misplaced:
-        yield 'crl is set but no certificate is asked for: set client_certificate to "required" or "optional"'
-    if listener.client_certificate == "none" and listener.identity != "password":
-        yield f'identity = "{listener.identity}" needs client_certificate = "required" or "optional"'
-    if scheme == "sns":
-        yield from _unfit_for_dtls(listener)
-
-
-def _unfit_for_dtls(listener: ListenerConfig) -> Iterator[str]:
-    """What DTLS has no way to do, in words."""
-    if listener.certificate is None and listener.psk is not None and listener.client_certificate != "none":
-        yield "client_certificate needs a certificate of the listener's own: set certificate and key, or leave it out"
-    if listener.client_certificate == "optional":
-        yield 'client_certificate = "optional" is not possible with DTLS: set it to "required" or "none"'
-    if not _SEALED_BYTES_MIN <= listener.datagram_bytes_max <= _SEALED_BYTES_MAX:
-        yield f"datagram_bytes_max must be {_SEALED_BYTES_MIN} to {_SEALED_BYTES_MAX} with DTLS"
-    if listener.advertise_to is not None:
-        yield "advertise_to has no meaning for sns, nobody could read it: remove it"
-    if listener.publish_without_connect and not listener.takes_anonymous:
-        yield "publish_without_connect lets nobody publish while anonymous is false: remove it, or set anonymous = true"
