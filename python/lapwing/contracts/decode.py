@@ -108,7 +108,8 @@ def _mended(raw: bytes, index: int, refused: set[int], notes: dict[int, list[str
         except _REFUSALS:
             pass
         else:
-            notes[index] = [", ".join(told)]
+            if told:
+                notes[index] = [", ".join(told)]
             return row
     refused.add(index)
     return _who(raw)

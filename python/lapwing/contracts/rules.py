@@ -22,6 +22,7 @@ from lapwing.contracts.reading import READING, VERSION
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?(Z|z|[+-]\d\d:?\d\d)?", re.ASCII)
 _OPTIONAL = frozenset(field.name for field in READING if field.nullable)
+_KNOWN = frozenset(READING.names) | {"v"}
 _POSITION = ("lat", "lon")
 _INTEGERS = ("int8", "int32", "int64")
 
@@ -30,7 +31,19 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant, strict=True)
+_DIGITS_MAX = 400
+"""No number of the contract has as many; of some thousands of digits Python makes no number at all."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _whole_number(digits: str) -> int:
+    """What the digits say, or something as far out of every range: one member too large does not cost the others."""
+    if len(digits) <= _DIGITS_MAX:
+        return int(digits)
+    return -(10**_DIGITS_MAX) if digits.startswith("-") else 10**_DIGITS_MAX
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole_number, parse_constant=_no_constant, strict=True)
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,8 @@ class Payload:
     """A refused payload, looked at as deeply as it allows."""
 
     raw: bytes
+    left: Mapping[str, Any] | None = None
+    """What is left of its members where some were taken out."""
 
     @cached_property
     def text(self) -> str | None:
@@ -50,12 +65,13 @@ class Payload:
     @cached_property
     def first_value(self) -> tuple[Any, str] | None:
         """The first JSON value and what follows it; None where there is none."""
+        if self.left is not None:
+            return self.left, ""
         if self.text is None:
             return None
         text = self.text.lstrip(" \t\r\n")
         try:
             value, end = _DECODER.raw_decode(text)
-            json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate is no text
         except (ValueError, RecursionError):
             return None
         return value, text[end:].strip(" \t\r\n")
@@ -105,6 +121,15 @@ def _wrong_type(field: Field, value: Any) -> bool:
         return not isinstance(value, str)
     whole = field.kind in _INTEGERS and not field.fractional
     return not isinstance(value, int if whole else (int, float))
+
+
+def is_text(value: str) -> bool:
+    """Whether it can be stored: an escape such as ``\\ud800`` without its other half is no character."""
+    return _SURROGATE.search(value) is None
+
+
+def _no_text(_field: Field, value: Any) -> bool:
+    return isinstance(value, str) and not is_text(value)
 
 
 def time_us(text: str) -> int | None:
@@ -172,6 +197,9 @@ RULES: tuple[Rule, ...] = (
         "a member has another type: a number as a string, 1.0 for 1",
         lambda p: p.first_broken(_wrong_type),
     ),
+    Rule(
+        "not_text", "a string has half of a surrogate pair, which is no character", lambda p: p.first_broken(_no_text)
+    ),
     Rule("time_without_zone", "a time has no zone", lambda p: p.first_broken(_zoneless)),
     Rule("not_a_time", "a time is not RFC 3339", lambda p: p.first_broken(_no_time)),
     Rule("out_of_range", "a value is outside the field's range", lambda p: p.first_broken(_out_of_range)),
@@ -191,14 +219,15 @@ REASONS: Mapping[str, str] = {**{rule.reason: rule.meaning for rule in (*RULES, 
 def readable_device(raw: bytes) -> str | None:
     """The device that a payload names, whatever else it breaks; None where that cannot be read."""
     device = Payload(raw).members.get("device")
-    return device if isinstance(device, str) else None
+    return device if isinstance(device, str) and is_text(device) else None
 
 
 def readable_serial(raw: bytes) -> tuple[str, int, int] | None:
     """Device, boot and serial of a payload that breaks the contract elsewhere; None where they cannot be read."""
     payload = Payload(raw)
     found = [(READING[name], payload.members.get(name)) for name in ("device", "boot", "serial")]
-    if any(value is None or _wrong_type(each, value) or _out_of_range(each, value) for each, value in found):
+    wrong = (_wrong_type, _no_text, _out_of_range)
+    if any(value is None or any(breaks(each, value) for breaks in wrong) for each, value in found):
         return None
     device, boot, serial = (payload.members[name] for name in ("device", "boot", "serial"))
     return device, boot, serial
@@ -207,25 +236,29 @@ def readable_serial(raw: bytes) -> tuple[str, int, int] | None:
 def mended(raw: bytes) -> tuple[bytes, tuple[str, ...]] | None:
     """A payload of which only optional members break the contract, without these, and what was wrong with each.
 
-    A position is known as a whole or not at all. None: something else is wrong, too.
+    A position is known as a whole or not at all. Half of a surrogate pair in a member that nobody knows is no text for
+    the decoder either: it goes without a word. None: something else is wrong, too.
     """
-    members = dict(Payload(raw).members)
+    payload = Payload(raw)
+    members = {name: value for name, value in payload.members.items() if name in _KNOWN}
     notes: list[str] = []
-    while (found := breach(raw)) is not None:
+    while (found := _first_breach(payload)) is not None:
         if found.field is None or found.field not in _OPTIONAL:
             return None
         notes.append(f"{found.field} {found.reason}")
         members |= dict.fromkeys(_POSITION if found.field in _POSITION else (found.field,))
-        try:
-            raw = json.dumps(members, ensure_ascii=False).encode()
-        except (ValueError, RecursionError):
-            return None
+        payload = Payload(raw, members)
+    if notes or not is_text(json.dumps(payload.members, ensure_ascii=False)):
+        raw = json.dumps(members).encode()
     return raw, tuple(notes)
 
 
 def breach(raw: bytes) -> Breach | None:
     """The first rule that ``raw`` breaks; None where it keeps the contract."""
-    payload = Payload(raw)
+    return _first_breach(Payload(raw))
+
+
+def _first_breach(payload: Payload) -> Breach | None:
     for rule in RULES:
         found = rule.breach(payload)
         if found is not None:

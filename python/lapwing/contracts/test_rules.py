@@ -63,7 +63,7 @@ BROKEN = [
     (literal({"lat": "NaN"}), "not_json", None),
     (literal({"note": "Infinity"}), "not_json", None),
     (literal({"boot": "01"}), "not_json", None),
-    (literal({"operator": '"\\ud800"'}), "not_json", None),
+    (literal({"operator": '"\\ud800'}), "not_json", None),
     (but()[:-1] + b",}", "not_json", None),
     (but()[:-1], "not_json", None),
     (but() + b"{}", "trailing_bytes", None),
@@ -84,6 +84,9 @@ BROKEN = [
     (but(serial=True), "wrong_type", "serial"),
     (but(device=5), "wrong_type", "device"),
     (but(sent_at=1575205500), "wrong_type", "sent_at"),
+    (literal({"device": '"d\\ud800"'}), "not_text", "device"),
+    (literal({"sent_at": '"2019-12-01T13:05:00Z\\udfff"'}), "not_text", "sent_at"),
+    (literal({"boot": "1" * 5000}), "out_of_range", "boot"),
     (but(sent_at="2019-12-01T13:05:00"), "time_without_zone", "sent_at"),
     (but(measured_at="2019-12-01 13:05:00.5"), "time_without_zone", "measured_at"),
     (but(sent_at="yesterday"), "not_a_time", "sent_at"),
@@ -106,11 +109,15 @@ BROKEN = [
 MENDED = [
     (but(lat="51.9"), "wrong_type", "lat"),
     (but(network=["5G"]), "wrong_type", "network"),
+    (literal({"operator": '"\\ud800"'}), "not_text", "operator"),
+    (literal({"cell": '"\\udc00\\ud83d"'}), "not_text", "cell"),
+    (literal({"network": '"5G\\ud83dG"', "note": '"\\ud800"'}), "not_text", "network"),
     (but(lat=90.001), "out_of_range", "lat"),
     (but(lon=-180.001), "out_of_range", "lon"),
     (literal({"lat": "1e400"}), "out_of_range", "lat"),
     (but(lat=10**400), "out_of_range", "lat"),
     (but(channel=-(10**400)), "out_of_range", "channel"),
+    (literal({"channel": "-" + "1" * 5000}), "out_of_range", "channel"),
     (but(occupied_share=1.01), "out_of_range", "occupied_share"),
     (but(occupied_share=-0.01), "out_of_range", "occupied_share"),
     (but(rsrp_dbm=-201), "out_of_range", "rsrp_dbm"),
@@ -182,8 +189,19 @@ def test_several_bad_members_are_all_named_and_a_bad_required_one_counts() -> No
     told = ["lat out_of_range", "rsrp_dbm out_of_range", "snr_db out_of_range", "speed_kmh wrong_type"]
     assert sorted(row["notes"].split(", ")) == told
     assert (row["lon"], row["operator"]) == (None, "A")
+    row = decode_one(literal({"lat": "1e400", "snr_db": "-1e400", "operator": '"\\ud800"', "cell": '"\\udc00"'}))
+    told = ["cell not_text", "lat out_of_range", "operator not_text", "snr_db out_of_range"]
+    assert (row["serial"], sorted(row["notes"].split(", "))) == (7, told)
     assert decode_one(but(snr_db=2**31 - 1, sent_at="yesterday"))["reason"] == "not_a_time"
     assert decode_one(but(snr_db=2**31 - 1).replace(b'"A"', b'"\xe9"'))["reason"] == "not_utf8"
+
+
+@pytest.mark.parametrize("member", ['"note": "\\ud800"', '"note": [{"a": "\\udfff"}]', '"\\ud800": 1'])
+def test_half_a_pair_in_a_member_that_nobody_knows_costs_nothing(member: str) -> None:
+    """The decoder refuses it there, too."""
+    payload = b"{" + member.encode() + b", " + but()[1:]
+    assert decode_one(payload) == decode_one(but())
+    assert decode_one(payload.replace(b'"serial": 7', b'"serial": -7'))["reason"] == "out_of_range"
 
 
 @pytest.mark.parametrize(
