@@ -28,6 +28,7 @@ from lapwing.lab.demo_screen import Screen
 from lapwing.lab.demo_summary import Summary, summarise
 from lapwing.lab.fleet import FleetRun
 from lapwing.lab.kafka import find_jars
+from lapwing.lab.malformed_rows import MalformedRows
 from lapwing.lab.replay import ZONE, Replay
 from lapwing.lab.source import Source
 from lapwing.lab.synthetic import Synthetic
@@ -127,7 +128,7 @@ def run_demo(plan: DemoPlan, screen: Screen) -> Summary:
         fleet,
         facts,
         screen.seconds,
-        played.malformed if played else [],
+        played.malformed if played else MalformedRows(),
         played.repairs if played else None,
     )
     summary.write(plan.out / "summary.json")

@@ -23,8 +23,8 @@ from rich.progress import (
 from rich.table import Table
 
 from lapwing.lab.demo_summary import Summary
+from lapwing.lab.malformed_rows import MalformedRows
 from lapwing.lab.trace_repairs import REPAIRS, Repairs
-from lapwing.lab.traces import Malformed
 from lapwing.pipeline.report.units import count, duration
 from lapwing.text import one_line
 
@@ -75,9 +75,9 @@ class Screen:
         """A bar without a phase of its own."""
         return Bar(self._progress, self._progress.add_task(title, total=total))
 
-    def malformed(self, rows: list[Malformed]) -> None:
+    def malformed(self, rows: MalformedRows) -> None:
         """Names rows of traces that cannot be sent."""
-        for row in rows[:_MALFORMED_SHOWN_MAX]:
+        for row in rows.first[:_MALFORMED_SHOWN_MAX]:
             self.console.print(f"[yellow]not sent:[/] {escape(one_line(str(row)))}", soft_wrap=True, highlight=False)
         if len(rows) > _MALFORMED_SHOWN_MAX:
             left_out = f"{len(rows) - _MALFORMED_SHOWN_MAX} more, see summary.json"

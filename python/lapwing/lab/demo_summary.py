@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import lapwing
+from lapwing.lab.malformed_rows import MalformedRows
 from lapwing.lab.trace_repairs import Repairs
-from lapwing.lab.traces import Malformed
 from lapwing.pipeline.report.facts import Facts
 from lapwing.pipeline.report.whole import drawing, whole
 
@@ -33,7 +33,8 @@ class Summary:
         seconds: Per phase, and in all.
         versions: Of what took part.
         fleet: The fleet's own report.
-        malformed: Rows of traces that could not be sent, each with file and line.
+        malformed: Rows of traces that could not be sent, the first of them, each with file and line.
+        malformed_rows: How many there are, by file.
         repaired: What was mended in rows of traces: by rule, how often and where first.
     """
 
@@ -50,6 +51,7 @@ class Summary:
     versions: dict[str, str]
     fleet: dict[str, Any]
     malformed: list[str] = field(default_factory=list)
+    malformed_rows: dict[str, int] = field(default_factory=dict)
     repaired: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
@@ -70,7 +72,7 @@ def summarise(
     fleet: dict[str, Any],
     facts: Facts,
     seconds: dict[str, float],
-    malformed: list[Malformed],
+    malformed: MalformedRows,
     repairs: Repairs | None = None,
 ) -> Summary:
     """Puts the figures together; the counts come from the tables, never from the fleet alone."""
@@ -96,7 +98,8 @@ def summarise(
         seconds={name: round(took, 3) for name, took in seconds.items()},
         versions=_versions(),
         fleet=fleet,
-        malformed=[str(row) for row in malformed],
+        malformed=[str(row) for row in malformed.first],
+        malformed_rows=dict(malformed.by_file),
         repaired=repairs.as_json() if repairs else {},
     )
 

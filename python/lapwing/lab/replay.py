@@ -16,11 +16,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import numpy as np
 
 from lapwing.lab.cork_traces import credit_of
+from lapwing.lab.malformed_rows import Malformed, MalformedRows
 from lapwing.lab.payload import Value, encode, rfc3339
 from lapwing.lab.source import BATCH_READINGS_MAX, Batch
 from lapwing.lab.trace_repairs import Repair, Repairs
 from lapwing.lab.trace_row import TraceRow
-from lapwing.lab.traces import Malformed, Trace, TraceError, find
+from lapwing.lab.traces import Trace, TraceError, find
 
 ZONE = "Europe/Dublin"
 """The traces of Cork were written in the local time of Ireland."""
@@ -67,8 +68,8 @@ class Replay:
         self._speed = speed
         self._path = path
         self._traces = find(path)
-        self.malformed: list[Malformed] = []
-        """Rows that cannot be sent, each named; found before anything is sent."""
+        self.malformed = MalformedRows()
+        """Rows that cannot be sent, the first of them named; found before anything is sent."""
         self.repairs = Repairs()
         """What was mended, and by which rule."""
         self._survey()
@@ -116,7 +117,7 @@ class Replay:
                 self._readings += 1
                 self._seconds = max(self._seconds, due.due_us / 1e6)
         if not self._readings:
-            remedy = str(self.malformed[0]) if self.malformed else "there is a header, and nothing below it"
+            remedy = str(self.malformed.first[0]) if self.malformed else "there is a header, and nothing below it"
             raise TraceError("no sound row in any trace", where=str(self._path), remedy=remedy)
 
     def _play(self, device: int, *, survey: bool = False) -> Iterator[Due]:
@@ -127,7 +128,7 @@ class Replay:
         for row in trace.rows(self._zone):
             if isinstance(row, Malformed):
                 if survey:
-                    self.malformed.append(row)
+                    self.malformed.add(row)
                 continue
             elapsed_us, jumped = elapsed.at(row.measured_at_us)
             if survey:

@@ -11,8 +11,8 @@ from rich.console import Console
 
 from lapwing.lab.demo_screen import Screen
 from lapwing.lab.demo_summary import Summary, summarise
+from lapwing.lab.malformed_rows import Malformed, MalformedRows
 from lapwing.lab.trace_repairs import Repair, Repairs
-from lapwing.lab.traces import Malformed
 from lapwing.pipeline.report.conftest import write_tables
 from lapwing.pipeline.report.draw import gather_facts
 
@@ -20,7 +20,9 @@ from lapwing.pipeline.report.draw import gather_facts
 def summary_of(out: Path, *, acknowledged: int, trouble: bool = False) -> Summary:
     write_tables(out, devices=4, minutes=1, readings=200, trouble=trouble)
     fleet = {"acknowledged": acknowledged, "complete": True}
-    malformed = [Malformed("a.csv", 4, "RSRP 'x' is not a number")]
+    malformed = MalformedRows(kept_max=1)
+    malformed.add(Malformed("a.csv", 4, "RSRP 'x' is not a number"))
+    malformed.add(Malformed("a.csv", 9, "RSRP 'y' is not a number"))
     repairs = Repairs()
     repairs.add("a.csv:5", [Repair("rounded", "RSRP '-97.5'")])
     return summarise({"seed": 7, "devices": 4}, fleet, gather_facts(out), {"total": 1.23456}, malformed, repairs)
@@ -43,6 +45,7 @@ def test_the_file_says_everything(tmp_path: Path) -> None:
     assert set(told["latency_us"]["sent->ingress"]) == {"p50", "p95", "p99", "p99.9"}
     assert told["versions"]["pyspark"] == "4.2.0"
     assert told["malformed"] == ["a.csv:4: RSRP 'x' is not a number"]
+    assert told["malformed_rows"] == {"a.csv": 2}
     assert told["repaired"]["rounded"]["first"] == "a.csv:5: RSRP '-97.5'"
     assert told["seconds"] == {"total": 1.235}
 
@@ -57,7 +60,10 @@ def test_the_screen_shows_phases_figures_and_where_to_look(tmp_path: Path, termi
         repairs = Repairs()
         repairs.add("[i].csv:2", [Repair("no_value", "RSRP 'NaN'")] * 2)
         screen.repairs(repairs)
-        screen.malformed([Malformed("[b]", line, "bad") for line in range(12)])
+        rows = MalformedRows(kept_max=11)
+        for line in range(12):
+            rows.add(Malformed("[b]", line, "bad"))
+        screen.malformed(rows)
     screen.result(summary, tmp_path / "report.html")
     shown = text.getvalue()
     assert "sending" in shown

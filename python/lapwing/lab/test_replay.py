@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lapwing.lab.cork_traces import CREDIT
+from lapwing.lab.malformed_rows import KEPT_MAX
 from lapwing.lab.replay import Replay
 from lapwing.lab.source import Batch
 from lapwing.lab.test_traces import HEAD, SOUND
@@ -55,8 +56,16 @@ def test_due_times_follow_the_trace_and_never_fall(folder: Path) -> None:
 
 def test_malformed_rows_are_known_before_anything_is_sent(folder: Path) -> None:
     replay = Replay(folder)
-    assert [str(row).split(": ")[0] for row in replay.malformed] == ["a.csv:4"]
+    assert [str(row).split(": ")[0] for row in replay.malformed.first] == ["a.csv:4"]
+    assert replay.malformed.by_file == {"a.csv": 1}
     assert replay.readings_expected == len(readings(list(replay.batches(START_US)))) == 6
+
+
+def test_of_a_file_that_has_nothing_else_few_rows_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("\n".join((HEAD, SOUND, *["broken"] * (2 * KEPT_MAX))) + "\n")
+    replay = Replay(tmp_path)
+    assert (len(replay.malformed), len(replay.malformed.first)) == (2 * KEPT_MAX, KEPT_MAX)
+    assert (replay.readings_expected, str(replay.malformed.first[0]).startswith("a.csv:3: ")) == (1, True)
 
 
 def test_a_jump_of_the_clock_is_said_and_nobody_waits_for_it(tmp_path: Path) -> None:
@@ -93,7 +102,7 @@ def test_all_readings_of_the_cork_traces_come() -> None:
     if not traces.exists():
         pytest.skip(f"{traces.name} is not in ../shared/data")
     replay = Replay(traces, speed=200)
-    assert (len(replay.devices), replay.readings_expected, replay.malformed) == (60, 135_089, [])
+    assert (len(replay.devices), replay.readings_expected, len(replay.malformed)) == (60, 135_089, 0)
     assert replay.repairs.as_json() == {}
     assert replay.credit == CREDIT
     assert sum(map(len, replay.batches(START_US))) == 135_089

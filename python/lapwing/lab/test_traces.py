@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapwing.contracts.decode import decode_readings
+from lapwing.lab.malformed_rows import Malformed
 from lapwing.lab.payload import Value, encode
 from lapwing.lab.trace_lines import RECORD_LINES_MAX
 from lapwing.lab.trace_repairs import REPAIRS
 from lapwing.lab.trace_row import MalformedRowError, RowReader, TraceRow
-from lapwing.lab.traces import DEVICE_BYTES_MAX, DEVICE_CHARS_MAX, Malformed, find
+from lapwing.lab.traces import DEVICE_BYTES_MAX, DEVICE_CHARS_MAX, find
 
 HEAD = "Timestamp,Longitude,Latitude,Speed,Operatorname,CellID,NetworkMode,RSRP,RSRQ,SNR,RSSI,DL_bitrate,UL_bitrate"
 SOUND = "2019.07.01_12.00.00,-8.5,51.9,3,B,7,LTE,-200,-12,10.5,-,1,2"

@@ -17,9 +17,9 @@ from typing import BinaryIO
 from zoneinfo import ZoneInfo
 
 from lapwing.errors import LapwingError
+from lapwing.lab.malformed_rows import Malformed
 from lapwing.lab.trace_lines import Lines, Unreadable, as_text
 from lapwing.lab.trace_row import READ, REQUIRED, MalformedRowError, RowReader, TraceRow
-from lapwing.text import one_line
 
 DEVICE_CHARS_MAX = 128
 DEVICE_BYTES_MAX = 240
@@ -34,20 +34,6 @@ class TraceError(LapwingError):
     """The traces cannot be used: not there, not readable, or not of the known columns."""
 
     exit_code = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Malformed:
-    """A row that cannot be sent: where it stands, and what is wrong with it. Lines count from 1, the
-    header's.
-    """
-
-    file: str
-    line: int
-    problem: str
-
-    def __str__(self) -> str:
-        return one_line(f"{self.file}:{self.line}: {self.problem}")
 
 
 @dataclass(frozen=True, slots=True)
