@@ -19,6 +19,7 @@ __all__ = [
     "__version__",
     "audit_trail_fault",
     "certificate_times",
+    "data_files_fault",
     "data_folder_fault",
     "data_folder_holder",
     "default_tables_json",
@@ -198,6 +199,13 @@ def store_restore(backup: str | os.PathLike[str], data: str | os.PathLike[str], 
 
 def data_folder_fault(data: str | os.PathLike[str]) -> str | None:
     """What a start would refuse of a data folder before it reads what is in it; None: nothing. Writes nothing."""
+
+def data_files_fault(data: str | os.PathLike[str], streams: list[str], has_groups: bool) -> tuple[str, bool] | None:
+    """What a start with these streams would refuse of a data folder because a file is gone, or is none, and whether it
+    would for as long as nobody changes the folder; None: nothing.
+
+    ``has_groups``: data groups are kept in it, too. Only where nobody has the folder; writes nothing.
+    """
 
 def data_folder_holder(data: str | os.PathLike[str]) -> str | None:
     """Who has a data folder now: a process, or ``unknown``; None: nobody."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapwing._core import certificate_times, weak_rsa_key
+from lapwing.regular_file import open_file
 
 if TYPE_CHECKING:
     from lapwing.config import Config
@@ -53,7 +54,7 @@ def _files(config: Config, *, with_lists: bool) -> Iterator[tuple[str, Path]]:
 
 def _of_file(file: Path, key: str, now_s: float) -> list[str]:
     try:
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             pem = opened.read(_BYTES_MAX)
     except OSError:
         return []

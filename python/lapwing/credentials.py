@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lapwing.errors import ConfigError
+from lapwing.regular_file import read_once
 
 TOKEN_VARIABLE = "LAPWING_TOKEN"  # noqa: S105  (a name, not a secret)
 PASSWORD_VARIABLE = "LAPWING_PASSWORD"  # noqa: S105
@@ -123,8 +124,7 @@ def read_secret(path: str | Path, what: str) -> str:
     """
     where, remedy = str(path), f"give a file whose first line is the {what}"
     try:
-        with Path(path).open("rb") as file:
-            line = file.read(_SECRET_BYTES_MAX + 1).partition(b"\n")[0].rstrip(b"\r")
+        line = read_once(Path(path), _SECRET_BYTES_MAX + 1).partition(b"\n")[0].rstrip(b"\r")
         text = line.decode()
     except OSError as error:
         raise ConfigError(f"cannot read the {what}: {error.strerror}", where=where, remedy=remedy) from error

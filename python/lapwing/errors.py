@@ -125,7 +125,8 @@ class DataFolderError(BrokerError):
 
 
 class WrongFolderError(DataFolderError):
-    """What lies at the data folder's place is no folder, somebody else's, or of a format that is not known.
+    """What lies at the data folder's place is no folder, somebody else's, or of a format that is not known; or its
+    segments are gone, or something else lies where it has a file.
 
     Starting again changes nothing: it is a wrong setting, as far as a supervisor goes.
     """

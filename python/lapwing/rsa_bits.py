@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lapwing._core import weak_rsa_key
+from lapwing.regular_file import open_file
 
 _BYTES_MAX = 4 << 20
 
@@ -12,7 +13,7 @@ _BYTES_MAX = 4 << 20
 def weak_key_in(file: Path) -> str | None:
     """What to say of the shortest key in a file; None: it is long enough, or its user says why it cannot read it."""
     try:
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             return weak_rsa_key(opened.read(_BYTES_MAX))
     except OSError:
         return None

@@ -111,7 +111,14 @@ impl NodeError {
 
     /// Whether the data folder is one that this version could never use, whoever else lets go of it.
     pub fn is_lasting(&self) -> bool {
-        matches!(self, NodeError::Store(StoreError::Foreign { .. } | StoreError::FormatVersion { .. }))
+        let NodeError::Store(error) = self else { return false };
+        matches!(
+            error,
+            StoreError::Foreign { .. }
+                | StoreError::FormatVersion { .. }
+                | StoreError::NotAFile { .. }
+                | StoreError::Emptied { .. }
+        )
     }
 
     /// What the user can do about it.
@@ -164,11 +171,12 @@ fn bind_code(error: &BindError) -> &'static str {
 
 fn store_code(error: &StoreError) -> &'static str {
     match error {
-        StoreError::Corrupt { .. } => "data_corrupt",
+        StoreError::Corrupt { .. } | StoreError::Emptied { .. } => "data_corrupt",
         StoreError::NotWritable { .. }
         | StoreError::Locked { .. }
         | StoreError::Foreign { .. }
-        | StoreError::FormatVersion { .. } => "data_folder",
+        | StoreError::FormatVersion { .. }
+        | StoreError::NotAFile { .. } => "data_folder",
         StoreError::Full { .. } | StoreError::Exhausted { .. } => "data_full",
         StoreError::Setting { .. } | StoreError::SettingChanged { .. } => "stream_settings",
         _ => "store",

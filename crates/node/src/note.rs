@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use lapwing_store::disk::open_file;
+
 use crate::error::NodeError;
 
 /// Bytes that are read of one.
@@ -29,7 +31,8 @@ impl Note {
     /// `Config`: it cannot be read, or says something else.
     pub fn read<T>(&self, folder: &Path, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, NodeError> {
         let path = folder.join(self.name);
-        let text = File::open(&path).and_then(|file| io::read_to_string(io::Read::take(file, BYTES_MAX)));
+        let text = open_file(OpenOptions::new().read(true), 0, &path)
+            .and_then(|file| io::read_to_string(io::Read::take(file, BYTES_MAX)));
         let text = match text {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -48,7 +51,9 @@ impl Note {
     pub fn write(&self, folder: &Path, noted: &str) -> io::Result<()> {
         let draft = folder.join(format!("{}.tmp", self.name));
         // As all of the data folder, its owner's alone.
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = open_file(&mut options, libc::O_NOFOLLOW, &draft)?;
         file.write_all(format!("{}{noted}\n", self.begins).as_bytes())?;
         file.sync_all()?;
         fs::rename(&draft, folder.join(self.name))?;
@@ -81,6 +86,21 @@ mod tests {
         }
         assert_eq!(read(folder.path()).unwrap(), Some(8));
         assert!(!folder.path().join("sum.tmp").exists());
+    }
+
+    /// Is a pipe in the place of a note, or of its draft, named and not waited for?
+    #[test]
+    fn a_pipe_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = |name: &str| {
+            let made = std::process::Command::new("mkfifo").arg(folder.path().join(name)).status();
+            assert!(made.unwrap().success());
+        };
+        pipe("sum.tmp");
+        assert!(NOTE.write(folder.path(), "7").unwrap_err().to_string().contains("it is a pipe"));
+        assert_eq!(read(folder.path()).unwrap(), None);
+        pipe("sum");
+        assert!(read(folder.path()).unwrap_err().to_string().contains("it is a pipe"));
     }
 
     /// Is whatever else the file says an error that names it and says what to do?

@@ -60,6 +60,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(store::store_repair, module)?)?;
     module.add_function(wrap_pyfunction!(store::store_backup, module)?)?;
     module.add_function(wrap_pyfunction!(store::store_restore, module)?)?;
+    module.add_function(wrap_pyfunction!(store::data_files_fault, module)?)?;
     module.add_function(wrap_pyfunction!(store::data_folder_fault, module)?)?;
     module.add_function(wrap_pyfunction!(store::data_folder_holder, module)?)?;
     module.add_function(wrap_pyfunction!(store::made_partitions, module)?)?;

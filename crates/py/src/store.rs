@@ -61,6 +61,17 @@ pub(crate) fn data_folder_fault(py: Python<'_>, data: PathBuf) -> Option<String>
     py.detach(|| inspect::folder_fault(&data))
 }
 
+/// What a start would refuse of a data folder because a file is gone, or is none, and whether it always would; None: nothing.
+#[pyfunction]
+pub(crate) fn data_files_fault(
+    py: Python<'_>,
+    data: PathBuf,
+    streams: Vec<String>,
+    has_groups: bool,
+) -> Option<(String, bool)> {
+    py.detach(|| inspect::files_fault(&data, &streams, has_groups))
+}
+
 /// Who has a data folder now: a process, or "unknown"; None: nobody.
 #[pyfunction]
 pub(crate) fn data_folder_holder(py: Python<'_>, data: PathBuf) -> Option<String> {

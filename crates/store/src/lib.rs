@@ -10,6 +10,7 @@
 //! - No space left is a state, not a failure: the batch is kept and written when space returns. A failed sync is fatal.
 
 mod batch;
+mod beside;
 mod clock;
 mod config;
 pub mod disk;

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::disk::FILE_MODE;
+use crate::disk::{FILE_MODE, open_file};
 use crate::error::StoreError;
 
 /// Held as long as the writer lives; the system lets go when the process ends, however it ends.
@@ -32,10 +32,11 @@ impl FolderLock {
     pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join("lock");
         let io = |error| StoreError::io("open", &path, error);
-        // Not truncated on opening: the holder's id must stay readable.
+        // Not truncated on opening: the holder's id must stay readable. A link is not followed, as what it leads to would be
+        // emptied.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(FILE_MODE);
-        let mut file = options.open(&path).map_err(io)?;
+        let mut file = open_file(&mut options, libc::O_NOFOLLOW, &path).map_err(io)?;
         match flock(&file, libc::LOCK_EX) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -55,7 +56,7 @@ impl FolderLock {
     /// `Locked` names the broker; `Io`.
     pub(crate) fn look(dir: &Path) -> Result<Option<Self>, StoreError> {
         let path = dir.join("lock");
-        let mut file = match File::open(&path) {
+        let mut file = match open_file(OpenOptions::new().read(true), libc::O_NOFOLLOW, &path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(StoreError::io("open", &path, error)),

@@ -3,10 +3,14 @@
 use std::io;
 use std::path::Path;
 
+use crate::disk::NotAFile;
 use crate::error::StoreError;
 
 impl StoreError {
     pub(crate) fn io(operation: &'static str, file: &Path, source: io::Error) -> Self {
+        if let Some(found) = NotAFile::in_error(&source) {
+            return Self::NotAFile { file: file.to_path_buf(), found };
+        }
         Self::Io { operation, file: file.to_path_buf(), source }
     }
 

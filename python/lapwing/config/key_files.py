@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lapwing.errors import ConfigError
+from lapwing.regular_file import open_file
 
 _FILE_BYTES_MAX = 1 << 20
 
@@ -28,7 +29,7 @@ def read_key_file(file: Path, key: str) -> bytes:
         ConfigError: it cannot be read, or is too long.
     """
     try:
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             found = opened.read(_FILE_BYTES_MAX + 1)
     except OSError as error:
         raise ConfigError(

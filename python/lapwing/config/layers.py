@@ -17,6 +17,7 @@ from typing import Any
 from lapwing.config.secret_text import without_secrets
 from lapwing.config.toml_lines import key_lines
 from lapwing.errors import ConfigError, LapwingError
+from lapwing.regular_file import read_once
 from lapwing.toml_parse import parse_toml
 
 KeyPath = tuple[str, ...]
@@ -66,8 +67,7 @@ def file_layer(path: Path) -> Layer:
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            raw = file.read(_FILE_BYTES_MAX + 1)
+        raw = read_once(path, _FILE_BYTES_MAX + 1)
     except OSError as error:
         raise ConfigError(
             f"cannot read the configuration file: {error.strerror}",

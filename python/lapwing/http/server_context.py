@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lapwing._core import certificate_times
 from lapwing.errors import ConfigError
+from lapwing.regular_file import kind_in
 from lapwing.rsa_bits import weak_key_in
 
 if TYPE_CHECKING:
@@ -86,11 +87,15 @@ def _add_lists(context: ServerContext, file: Path) -> None:
 
 def _check_size(setting: str, file: Path | None) -> None:
     """OpenSSL reads a file to its end, a gigabyte of nothing too, and nobody hears a signal meanwhile."""
+    if file is None:
+        return
     try:
-        size = 0 if file is None else file.stat().st_size
+        found = file.stat()
     except OSError:
         return  # whoever opens it says why it cannot be
-    if size > _FILE_BYTES_MAX:
+    if kind := kind_in(found.st_mode):
+        raise ConfigError(f"{setting} is {kind}", where=str(file), remedy="name a file: it is read again at a reload")
+    if found.st_size > _FILE_BYTES_MAX:
         raise ConfigError(
             f"{setting} has more than {_FILE_BYTES_MAX} bytes", where=str(file), remedy="name a file of certificates"
         )

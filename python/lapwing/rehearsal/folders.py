@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lapwing._core import data_folder_fault, data_folder_holder
-from lapwing.errors import DataFolderError, LapwingError
+from lapwing._core import data_files_fault, data_folder_fault, data_folder_holder
+from lapwing.errors import DataFolderError, LapwingError, WrongFolderError
 from lapwing.rehearsal.made_streams import stream_faults
 from lapwing.rehearsal.trail import trail_faults
 from lapwing.text import one_line
@@ -21,7 +21,7 @@ def folder_faults(config: Config) -> Iterator[LapwingError]:
     """Of the data folder, if one is needed, with its streams, and of the audit trail."""
     if config.broker.durability == "disk" or config.streams:
         faults = list(_data_faults(config.broker.data))
-        yield from faults or stream_faults(config)
+        yield from faults or [*stream_faults(config), *file_faults(config)]
     yield from trail_faults(config)
 
 
@@ -31,6 +31,15 @@ def wrong_folder(folder: Path) -> Iterator[LapwingError]:
         yield DataFolderError("broker.data is no folder", where=str(folder), remedy="name a folder, or a new one")
     elif fault := data_folder_fault(folder):
         yield DataFolderError(f"broker.data: {one_line(fault)}")
+
+
+def file_faults(config: Config) -> Iterator[DataFolderError]:
+    """Files of the data folder that are gone, or are none; where a start would always refuse it, `WrongFolderError`."""
+    fault = data_files_fault(config.broker.data, list(config.streams), config.broker.durability == "disk")
+    if fault is not None:
+        what, lasts = fault
+        kind = WrongFolderError if lasts else DataFolderError
+        yield kind(f"broker.data: {one_line(what)}")
 
 
 def _data_faults(folder: Path) -> Iterator[LapwingError]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,10 +34,39 @@ def test_partitions_are_fixed(tmp_path: Path) -> None:
     (fault,) = told(folder_faults(config(tmp_path, f"{text}3")))
     assert "streams.s.partitions = 3, and the stream was made with 2" in fault
     assert "set partitions = 2" in started(tmp_path, f"{text}3")
-    for path in (tmp_path / "data" / "streams" / "s").glob("*.log"):
-        path.unlink()
+    shutil.rmtree(tmp_path / "data" / "streams" / "s")
     assert told(folder_faults(config(tmp_path, f"{text}3"))) == []
     assert started(tmp_path, f"{text}3") == ""
+
+
+@pytest.mark.parametrize("home", ["log", "streams/s"])
+def test_segments_that_are_all_gone(tmp_path: Path, home: str) -> None:
+    """Where nobody begins with an empty log without a word, and the check says so too."""
+    text = '[streams.s]\nfilter = "s/#"\nsegment_bytes = "64KiB"\n'
+    assert started(tmp_path, text) == ""
+    for path in (tmp_path / "data" / home).glob("*.log"):
+        path.unlink()
+    (fault,) = told(folder_faults(config(tmp_path, text)))
+    refused = started(tmp_path, text)
+    for said in (fault, refused):
+        assert f"data/{home} has no segment any more" in said
+        assert "restore the data folder" in said
+    if home == "streams/s":
+        assert told(folder_faults(config(tmp_path))) == [], "a stream that nobody asks for"
+    else:
+        assert told(folder_faults(config(tmp_path, f'durability = "memory"\n{text}'))) == [], "no data groups"
+
+
+@pytest.mark.parametrize("place", ["lock", "format", "clock", "log/00000000000000000001.log", "log/meta"])
+def test_a_pipe_in_the_place_of_a_file(tmp_path: Path, place: str) -> None:
+    assert started(tmp_path, "") == ""
+    path = tmp_path / "data" / place
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    (fault,) = told(folder_faults(config(tmp_path)))
+    for said in (fault, started(tmp_path, "")):
+        assert "it is a pipe" in said
+        assert place.partition("/")[2] in said
 
 
 @pytest.mark.parametrize("said", ["lapwing-log 3\n", "rubbish", None])

@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use lapwing_store::disk::open_file;
 use lapwing_store::{lock_alone, lock_to_look};
 
 use super::chain::Chain;
@@ -114,8 +115,9 @@ pub(crate) fn look(path: &Path, chained: bool) -> Result<(), (String, bool)> {
 /// Where a trail goes on whose file ends with these lines.
 fn goes_on(path: &Path, whole: &str, is_empty: bool, chained: bool) -> Result<Chain, String> {
     // A crash between two files leaves a new one without a line, or none.
-    let older = if is_empty { older_tail(path).map_err(|error| error.to_string())? } else { String::new() };
-    let before = if is_empty { older.as_str() } else { whole };
+    let wrong = |error: io::Error| format!("{}: {}", older(path, 1).display(), in_words(&error));
+    let before_it = if is_empty { older_tail(path).map_err(wrong)? } else { String::new() };
+    let before = if is_empty { before_it.as_str() } else { whole };
     let last = before.trim_end_matches('\n').rsplit('\n').next().filter(|line| !line.is_empty());
     last.map_or_else(|| Ok(Chain::begin(chained)), |line| Chain::behind(line, chained))
 }
@@ -132,11 +134,7 @@ fn create(path: &Path) -> io::Result<File> {
 fn opened(path: &Path, is_made: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(is_made).truncate(false).mode(MODE);
-    let file = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")),
-    }
+    open_file(&mut options, libc::O_NOFOLLOW, path)
 }
 
 /// Whether its permissions can be set.
@@ -149,7 +147,6 @@ fn may_be_made_ours(file: &File) -> bool {
 fn in_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock => "another broker writes it".to_owned(),
-        _ if error.raw_os_error() == Some(libc::ELOOP) => "it is a symbolic link, which is not followed".to_owned(),
         _ => error.to_string(),
     }
 }
@@ -161,7 +158,7 @@ fn older(path: &Path, number: u32) -> PathBuf {
 }
 
 fn older_tail(path: &Path) -> io::Result<String> {
-    match File::open(older(path, 1)) {
+    match open_file(OpenOptions::new().read(true), libc::O_NOFOLLOW, &older(path, 1)) {
         Ok(file) => tail(&file, file.metadata()?.len()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(error),
@@ -291,6 +288,12 @@ mod tests {
         assert_eq!(look(&dir.path().join("new"), true), Ok(()));
         assert!(!dir.path().join("new").exists());
         refused(dir.path());
+        // A crash between two files, and then something else in the place of the older one.
+        let begun = dir.path().join("begun.jsonl");
+        assert!(std::process::Command::new("mkfifo").arg(older(&begun, 1)).status().unwrap().success());
+        fs::write(&begun, "").unwrap();
+        let told = refused(&begun);
+        assert!(told.contains("begun.jsonl.1: it is no file: it is a pipe"), "{told}");
         let text = fs::read_to_string(&path).unwrap().replace("\"c\"", "\"d\"");
         fs::write(&path, text).unwrap();
         assert!(refused(&path).contains("it was changed"));

@@ -22,7 +22,7 @@ pub use backup::{backup, restore};
 pub use check::check;
 pub use dump::{DumpWanted, dump};
 pub use error::InspectError;
-pub use rehearsal::{folder_fault, folder_holder, trail_fault};
+pub use rehearsal::{files_fault, folder_fault, folder_holder, trail_fault};
 pub use repair::{RepairWanted, repair};
 
 /// Who is told: one object at a time.

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Access, Disk, DiskFile};
+use super::{Access, Disk, DiskFile, open_file};
 
 /// Payloads lie in these files, past all rules about who may read them: they are their owner's, whatever the umask says.
 const FOLDER_MODE: u32 = 0o700;
@@ -30,8 +30,8 @@ impl Disk for OsDisk {
         let create = access == Access::Create;
         let write = access != Access::Read;
         let mut options = OpenOptions::new();
-        let handle = options.read(true).write(write).create(create).truncate(create).mode(FILE_MODE).open(file)?;
-        Ok(Arc::new(OsFile { handle }))
+        options.read(true).write(write).create(create).truncate(create).mode(FILE_MODE);
+        Ok(Arc::new(OsFile { handle: open_file(&mut options, 0, file)? }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

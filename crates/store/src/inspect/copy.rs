@@ -130,10 +130,10 @@ impl Copy<'_> {
     fn journal(&mut self) -> Result<(), Stop> {
         let folder = Path::new("log");
         self.folder(folder)?;
-        self.folder(&folder.join("snapshots"))?;
         if self.sequences(folder)?.is_empty() {
             return self.sync(folder);
         }
+        self.folder(&folder.join("snapshots"))?;
         self.whole(&folder.join("meta"))?;
         let mut done = BTreeMap::new();
         let mut gone = None;

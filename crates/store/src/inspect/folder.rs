@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::presence::look_at_root;
 use super::report::{FileKind, FileReport, Finding, Home, KnownFile};
 use super::stream::StreamView;
 use super::survey::survey;
@@ -44,9 +45,8 @@ impl DataFolder {
         let journal = match found.has_journal {
             true => {
                 let files = of(Home::Journal);
-                let is_segment = |file: &&KnownFile| matches!(file.kind, FileKind::Segment | FileKind::Kept);
                 let view = JournalView::load(&*disk, dir.join("log"), &files)?;
-                missing.extend(view.missing(&*disk, files.iter().any(is_segment)));
+                missing.extend(view.missing(&*disk, &files));
                 Some(view)
             }
             false => None,
@@ -65,13 +65,14 @@ impl DataFolder {
         Ok(Self { disk, dir: dir.to_path_buf(), files, streams, journal })
     }
 
-    /// What a start would refuse of a folder before it reads what is in it: that it is somebody else's, or of a format that is
-    /// not known. A folder that is to be made is not refused.
+    /// What a start would refuse of a folder before it reads what is in it: that it is somebody else's, of a format that is
+    /// not known, or has something else where a file belongs. A folder that is to be made is not refused.
     ///
     /// # Errors
-    /// `FormatVersion`, `Foreign`, `Corrupt`, `Io`.
+    /// `FormatVersion`, `Foreign`, `NotAFile`, `Corrupt`, `Io`.
     pub fn look_at(dir: &Path) -> Result<(), StoreError> {
-        look_at(&OsDisk, dir).map(drop)
+        look_at(&OsDisk, dir)?;
+        look_at_root(dir)
     }
 
     /// Every file, and those that should be there.

@@ -8,6 +8,7 @@ use super::survey::missing;
 use crate::disk::{self, Access, Disk, OsDisk};
 use crate::error::StoreError;
 use crate::index::Sidecar;
+use crate::meta_file::DRAFT as META_DRAFT;
 use crate::record::{PartitionStart, SegmentStart, StreamMeta};
 use crate::scan::Walked;
 use crate::segment_file::{index_path, log_path, read_start, sequence_of};
@@ -23,6 +24,14 @@ pub(crate) struct StreamView {
     pub meta: Option<StreamMeta>,
     /// Numbers of its segments, ascending.
     pub sequences: Vec<u64>,
+}
+
+/// The number that the newest segment had at least, where what lies beside says that there were some, and none is there.
+pub(crate) fn newest_of(files: &[&KnownFile]) -> Option<u64> {
+    let tells = |kind| matches!(kind, FileKind::Meta | FileKind::Readers | FileKind::Snapshot | FileKind::Spare);
+    let sealed = files.iter().filter(|file| file.kind == FileKind::Index).map(|file| file.number).max();
+    let any = files.iter().any(|file| tells(file.kind)).then_some(1);
+    sealed.map(|sealed| sealed + 1).or(any)
 }
 
 /// The opening of a segment: its record, and that record's length.
@@ -41,11 +50,13 @@ impl StreamView {
     /// Files that should be there and are not.
     pub(crate) fn missing(&self, files: &[&KnownFile], place: usize) -> Vec<KnownFile> {
         let (home, folder) = (Home::Stream(place), Path::new("streams").join(&self.name));
-        let has_meta = files.iter().any(|file| file.kind == FileKind::Meta);
+        let has_meta = files.iter().any(|file| file.kind == FileKind::Meta || file.path.ends_with(META_DRAFT));
         let wants_meta = !has_meta && !self.sequences.is_empty();
         let meta = wants_meta.then(|| missing(folder.join("meta"), FileKind::Meta, home, 0));
         let gaps = self.sequences.windows(2).flat_map(|pair| pair[0] + 1..pair[1]);
-        let segments = gaps.map(|number| missing(log_path(&folder, number), FileKind::Segment, home, number));
+        let newest = self.sequences.is_empty().then(|| newest_of(files)).flatten();
+        let missed = gaps.chain(newest);
+        let segments = missed.map(|number| missing(log_path(&folder, number), FileKind::Segment, home, number));
         meta.into_iter().chain(segments).collect()
     }
 

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use super::manifest::Listed;
 use super::state::segment_path;
+use crate::beside::check_new;
 use crate::disk::Disk;
 use crate::error::StoreError;
+use crate::meta_file;
 use crate::notice::Notice;
 use crate::record::{LIFETIME_JOURNAL, LIFETIME_KEPT};
-use crate::segment_file::{index_path, sequence_of};
+use crate::segment_file::{index_path, log_path, sequence_of};
 
 /// Which numbers segment files and indexes have.
 #[derive(Debug, Default)]
@@ -21,26 +23,44 @@ pub(crate) struct Files {
     indexes: BTreeSet<u64>,
 }
 
-/// Removes drafts; lists the rest.
+/// Ends what a crash has cut short, and removes drafts; lists the rest.
 ///
 /// # Errors
-/// `Io`.
+/// `Emptied`, `Corrupt`, `Io`, and the fatal ones.
 pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<Files, StoreError> {
     let names = disk.list(dir).map_err(|error| StoreError::io("list", dir, error))?;
-    let mut files = Files::default();
-    for name in &names {
-        if name.ends_with(".tmp") {
-            let file = dir.join(name);
-            disk.remove(&file).map_err(|error| StoreError::io("remove", &file, error))?;
-        }
-        files.young.extend(sequence_of(name, ".log"));
-        files.kept.extend(sequence_of(name, ".kept"));
-        files.indexes.extend(sequence_of(name, ".idx"));
+    let files = Files::among(dir, &names)?;
+    if !files.is_empty() && meta_file::is_cut_short(&names) {
+        meta_file::name(disk, dir)?;
+        return tidy(disk, dir);
+    }
+    for name in names.iter().filter(|name| name.ends_with(".tmp")) {
+        let file = dir.join(name);
+        disk.remove(&file).map_err(|error| StoreError::io("remove", &file, error))?;
     }
     Ok(files)
 }
 
 impl Files {
+    /// Those among the names in a journal's folder; none in a new one.
+    ///
+    /// # Errors
+    /// `Emptied`; `Corrupt`: the segment that is written is not among them.
+    pub(crate) fn among(dir: &Path, names: &[String]) -> Result<Self, StoreError> {
+        let mut files = Self::default();
+        for name in names {
+            files.young.extend(sequence_of(name, ".log"));
+            files.kept.extend(sequence_of(name, ".kept"));
+            files.indexes.extend(sequence_of(name, ".idx"));
+        }
+        if files.is_empty() {
+            check_new(dir, names)?;
+        } else if files.young.is_empty() {
+            return Err(StoreError::corrupt(&log_path(dir, 1), 0, "the segment being written is missing"));
+        }
+        Ok(files)
+    }
+
     /// Nothing was ever kept here.
     pub(crate) fn is_empty(&self) -> bool {
         self.young.is_empty() && self.kept.is_empty()

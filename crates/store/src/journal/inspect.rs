@@ -19,9 +19,11 @@ use crate::disk::{self, Access, Disk, DiskFile};
 use crate::error::StoreError;
 use crate::info::StreamUuid;
 use crate::inspect::look::{Look, Target, look, written_end};
+use crate::inspect::newest_of;
 use crate::inspect::salvage::{Piece, salvage};
 use crate::inspect::survey::missing;
 use crate::inspect::{FileKind, FileReport, Finding, Home, KnownFile, Severity};
+use crate::meta_file::{DRAFT as META_DRAFT, meta_path};
 use crate::record::{LIFETIME_JOURNAL, LIFETIME_KEPT, RecordKind, StreamMeta};
 use crate::segment_file::{index_path, log_path, read_start};
 
@@ -81,15 +83,17 @@ impl JournalView {
     }
 
     /// Files that should be there and are not.
-    pub(crate) fn missing(&self, disk: &dyn Disk, has_segments: bool) -> Vec<KnownFile> {
+    pub(crate) fn missing(&self, disk: &dyn Disk, found: &[&KnownFile]) -> Vec<KnownFile> {
+        let has_segments = found.iter().any(|file| matches!(file.kind, FileKind::Segment | FileKind::Kept));
         let (home, folder) = (Home::Journal, Path::new("log"));
         let is_there = |path: &Path| disk.open(path, Access::Read).is_ok();
         let mut files = vec![];
-        if has_segments && !is_there(&self.dir.join("meta")) {
+        if has_segments && !is_there(&meta_path(&self.dir)) && !is_there(&self.dir.join(META_DRAFT)) {
             files.push(missing(folder.join("meta"), FileKind::Meta, home, 0));
         }
-        if has_segments && self.active.is_none() {
-            files.push(missing(log_path(folder, 1), FileKind::Segment, home, 1));
+        let newest = if has_segments { Some(1) } else { newest_of(found) };
+        if let Some(number) = newest.filter(|_| self.active.is_none()) {
+            files.push(missing(log_path(folder, number), FileKind::Segment, home, number));
         }
         for (sequence, listed) in self.listed() {
             if !is_there(&segment_path(&self.dir, sequence, listed.lifetime)) {

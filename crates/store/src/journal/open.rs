@@ -18,13 +18,13 @@ use super::snapshot;
 use super::state::{Shared, State};
 use super::visitor::JournalVisitor;
 use super::writer::JournalWriter;
-use crate::disk::{self, Access, Disk, sync_names};
+use crate::disk::{Access, Disk, sync_names};
 use crate::error::StoreError;
 use crate::identity::{new_salt, new_uuid};
 use crate::info::StreamUuid;
 use crate::lock::FolderLock;
 use crate::log::blame_folder;
-use crate::meta_file::read_meta;
+use crate::meta_file::{self, meta_path, read_meta};
 use crate::notice::Notice;
 use crate::record::StreamMeta;
 use crate::recovery::recover;
@@ -39,7 +39,7 @@ impl Journal {
     /// faults and crashes between any two steps.
     ///
     /// # Errors
-    /// `JournalSetting`, `Corrupt`, `Full`, `Io`, and the fatal ones.
+    /// `JournalSetting`, `Emptied`, `Corrupt`, `NotAFile`, `Full`, `Io`, and the fatal ones.
     pub fn open_on(
         disk: Arc<dyn Disk>,
         dir: &Path,
@@ -52,7 +52,7 @@ impl Journal {
 /// Opens the journal of a data folder whose lock is held.
 ///
 /// # Errors
-/// `JournalSetting`, `Corrupt`, `Full`, `Io`, and the fatal ones.
+/// `JournalSetting`, `Emptied`, `Corrupt`, `NotAFile`, `Full`, `Io`, and the fatal ones.
 pub(crate) fn open(
     disk: Arc<dyn Disk>,
     data: &Path,
@@ -66,12 +66,13 @@ pub(crate) fn open(
     }
     disk.sync_dir(data).map_err(|error| StoreError::sync("sync of the folder", data, error))?;
     let files = tidy(&*disk, &dir)?;
-    snapshot::tidy(&*disk, &dir)?;
     sync_names(&*disk, &dir)?;
     let opened = match files.is_empty() {
         true => make(&*disk, &dir, config)?,
         false => Folder { disk: &*disk, dir: &dir, notices: vec![] }.recover(files)?,
     };
+    // Behind the first segment: as all that lies beside segments it tells of them.
+    snapshot::tidy(&*disk, &dir)?;
     let Opened { uuid, salt, state, allocated_bytes, notices } = opened;
     let shared = Arc::new(Shared::new(disk, dir, uuid, salt, state));
     notices.into_iter().for_each(|notice| report(&shared, notice));
@@ -102,17 +103,17 @@ fn report(shared: &Shared, notice: Notice) {
 
 pub(crate) const META_NAME: &str = "journal";
 
-/// Makes the journal: without segments nothing was ever kept.
+/// Makes the journal.
 fn make(disk: &dyn Disk, dir: &Path, config: &JournalConfig) -> Result<Opened, StoreError> {
     let (uuid, salt) = (new_uuid()?, new_salt()?);
     let (partitions, name) = (u32::from(GroupId::COUNT), META_NAME.to_owned());
     let meta = StreamMeta { uuid, partitions, name, created_at_us: crate::clock::now_us() };
-    let file = dir.join("meta");
-    disk::replace(disk, &file, &meta.encode()).map_err(|error| StoreError::write("write", &file, error))?;
+    meta_file::draft(disk, dir, &meta)?;
     let Checkpoint { groups, segments } = Checkpoint::empty();
     let before = Before { uuid, salt, sequence: 1, previous_end: 0, previous_last_at_us: 0, groups: &groups, segments };
     let (active, allocated_bytes) =
         active::create(disk, dir, before, config.first_bytes.min(config.segment_bytes), None)?;
+    meta_file::name(disk, dir)?;
     let state = State { groups, map: EntryMap::new(), active, sealed: BTreeMap::new() };
     Ok(Opened { uuid, salt, state, allocated_bytes, notices: vec![] })
 }
@@ -171,7 +172,7 @@ impl Folder<'_> {
 
     /// The identity under which the journal was made.
     fn uuid(&self) -> Result<StreamUuid, StoreError> {
-        let file: PathBuf = self.dir.join("meta");
+        let file: PathBuf = meta_path(self.dir);
         let meta = read_meta(self.disk, &file)?;
         match meta.name == META_NAME && meta.partitions == u32::from(GroupId::COUNT) {
             true => Ok(meta.uuid),

@@ -10,6 +10,7 @@
 //!
 //! Setting aside may take long and is done beside the writer: it gives an order, somebody carries it out, and it is told.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -276,16 +277,14 @@ fn scale_of(growing: Option<&Growing>, allocated_bytes: u64, segment_bytes: u64)
     growing.map_or(segment_bytes, |_| allocated_bytes.min(segment_bytes))
 }
 
-/// The size of the file, if it is at least this; a smaller one is removed, and 0.
+/// The size of the file, if it is at least this; a smaller one is removed, and what is none, and 0.
 fn find(disk: &dyn Disk, file: &Path, bytes: u64) -> u64 {
-    let found = disk.open(file, Access::Read).and_then(|handle| handle.bytes());
-    match found {
-        Ok(found) if found >= bytes => found,
-        Ok(_) => {
-            // It is made anew; what cannot be removed is written over then.
-            let _ = disk.remove(file);
-            0
-        }
-        Err(_) => 0,
+    match disk.open(file, Access::Read).and_then(|handle| handle.bytes()) {
+        Ok(found) if found >= bytes => return found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return 0,
+        Ok(_) | Err(_) => {}
     }
+    // It is made anew; what cannot be removed is written over then.
+    let _ = disk.remove(file);
+    0
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::named_readers::NamedReaders;
 use super::scan::StreamVisitor;
 use super::state::{Active, Sealed, State, Stream};
+use crate::beside::check_new;
 use crate::clock::now_us;
 use crate::config::{LogConfig, StreamConfig};
 use crate::disk::{self, Access, Disk};
@@ -14,7 +15,7 @@ use crate::error::StoreError;
 use crate::identity::{new_salt, new_uuid};
 use crate::index::SparseIndex;
 use crate::info::StreamIndex;
-use crate::meta_file::read_meta;
+use crate::meta_file::{self, meta_path, read_meta};
 use crate::notice::Notice;
 use crate::record::{LIFETIME_STREAM, PartitionStart, SegmentStart, StreamMeta};
 use crate::recovery::recover;
@@ -32,7 +33,7 @@ pub(crate) struct Opened {
 /// Opens the stream in `dir`, making it when it is not there.
 ///
 /// # Errors
-/// `SettingChanged`, `Corrupt`, `Full`, `Io`, and the fatal ones.
+/// `SettingChanged`, `Emptied`, `Corrupt`, `NotAFile`, `Full`, `Io`, and the fatal ones.
 pub(crate) fn open(
     disk: &dyn Disk,
     dir: PathBuf,
@@ -43,12 +44,16 @@ pub(crate) fn open(
     disk.create_dir(&dir).map_err(|error| StoreError::io("make the folder", &dir, error))?;
     let sequences = tidy(disk, &dir)?;
     disk::sync_names(disk, &dir)?;
-    let meta = meta(disk, &dir, config, sequences.is_empty())?;
+    let is_new = sequences.is_empty();
+    let meta = meta(disk, &dir, config, is_new)?;
     let mut folder = Folder { disk, dir: &dir, meta: &meta, notices: vec![] };
-    let (sealed, active, allocated_bytes) = match sequences.is_empty() {
+    let (sealed, active, allocated_bytes) = match is_new {
         true => folder.first_segment(config)?,
         false => folder.segments(&sequences)?,
     };
+    if is_new {
+        meta_file::name(disk, &dir)?;
+    }
     let mut readers = NamedReaders::new(log.readers_max, config.retain_age_ms);
     folder.restore_readers(&mut readers);
     let notices = folder.notices;
@@ -57,15 +62,15 @@ pub(crate) fn open(
     Ok(Opened { stream, allocated_bytes, notices })
 }
 
-/// Removes drafts and indexes without a segment; returns the segments' numbers, ascending and without gaps.
-fn tidy(disk: &dyn Disk, dir: &Path) -> Result<Vec<u64>, StoreError> {
-    let names = disk.list(dir).map_err(|error| StoreError::io("list", dir, error))?;
+/// The numbers of the segments among the names in a stream's folder, ascending and without gaps; none in a new one.
+///
+/// # Errors
+/// `Emptied`; `Corrupt`: one is missing.
+pub(crate) fn sequences_in(dir: &Path, names: &[String]) -> Result<Vec<u64>, StoreError> {
     let mut sequences: Vec<u64> = names.iter().filter_map(|name| sequence_of(name, ".log")).collect();
     sequences.sort_unstable();
-    let is_orphan = |name: &str| sequence_of(name, ".idx").is_some_and(|number| !sequences.contains(&number));
-    for name in names.iter().filter(|name| name.ends_with(".tmp") || is_orphan(name)) {
-        let file = dir.join(name);
-        disk.remove(&file).map_err(|error| StoreError::io("remove", &file, error))?;
+    if sequences.is_empty() {
+        check_new(dir, names)?;
     }
     match sequences.windows(2).find(|pair| pair[0] + 1 != pair[1]) {
         Some(pair) => Err(StoreError::corrupt(&log_path(dir, pair[0] + 1), 0, "the segment's file is missing")),
@@ -73,16 +78,31 @@ fn tidy(disk: &dyn Disk, dir: &Path) -> Result<Vec<u64>, StoreError> {
     }
 }
 
-/// What the stream was made as. Without segments nothing was ever kept, so it is made anew, under a new UUID.
-fn meta(disk: &dyn Disk, dir: &Path, config: &StreamConfig, is_empty: bool) -> Result<StreamMeta, StoreError> {
-    let file = dir.join("meta");
-    if is_empty {
+/// Ends what a crash has cut short, removes drafts and indexes without a segment; returns the segments' numbers.
+fn tidy(disk: &dyn Disk, dir: &Path) -> Result<Vec<u64>, StoreError> {
+    let names = disk.list(dir).map_err(|error| StoreError::io("list", dir, error))?;
+    let sequences = sequences_in(dir, &names)?;
+    if !sequences.is_empty() && meta_file::is_cut_short(&names) {
+        meta_file::name(disk, dir)?;
+        return tidy(disk, dir);
+    }
+    let is_orphan = |name: &str| sequence_of(name, ".idx").is_some_and(|number| !sequences.contains(&number));
+    for name in names.iter().filter(|name| name.ends_with(".tmp") || is_orphan(name)) {
+        let file = dir.join(name);
+        disk.remove(&file).map_err(|error| StoreError::io("remove", &file, error))?;
+    }
+    Ok(sequences)
+}
+
+/// What the stream was made as; a new one is made, under a new UUID.
+fn meta(disk: &dyn Disk, dir: &Path, config: &StreamConfig, is_new: bool) -> Result<StreamMeta, StoreError> {
+    if is_new {
         let (name, partitions) = (config.name.clone(), config.partitions);
         let meta = StreamMeta { uuid: new_uuid()?, partitions, name, created_at_us: now_us() };
-        disk::replace(disk, &file, &meta.encode()).map_err(|error| StoreError::write("write", &file, error))?;
+        meta_file::draft(disk, dir, &meta)?;
         return Ok(meta);
     }
-    let meta = read_meta(disk, &file)?;
+    let meta = read_meta(disk, &meta_path(dir))?;
     check_settings(&meta, config, dir)?;
     Ok(meta)
 }

@@ -4,5 +4,6 @@
 mod common;
 mod copy;
 mod cut;
+mod gone;
 mod mend;
 mod regions;

@@ -211,6 +211,8 @@ fn wrong_files_are_named() {
     let garbled_key =
         authority.write("garbled.key", "-----BEGIN PRIVATE KEY-----\nc2VzYW1l\n-----END PRIVATE KEY-----\n");
     let nowhere = authority.folder.path().join("nowhere.pem");
+    let pipe = authority.folder.path().join("pipe.pem");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let with = |change: &dyn Fn(&mut TlsSettings)| {
         let mut settings = good.clone();
         change(&mut settings);
@@ -218,6 +220,8 @@ fn wrong_files_are_named() {
     };
     for (error, file, what) in [
         (with(&|s| s.certificate.clone_from(&nowhere)), "nowhere.pem", "cannot be read"),
+        (with(&|s| s.certificate.clone_from(&pipe)), "pipe.pem", "it is a pipe"),
+        (with(&|s| s.key = "/dev/zero".into()), "/dev/zero", "it is no file"),
         (with(&|s| s.certificate.clone_from(&secret)), "secret.txt", "no certificate"),
         (with(&|s| s.certificate.clone_from(&garbled)), "garbled.pem", "PEM"),
         (with(&|s| s.key.clone_from(&secret)), "secret.txt", "no private key"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from lapwing.pipeline.errors import FolderError, TableError
+from lapwing.pipeline.only_files import check_only_files
 
 _LOCK = ".lapwing-job"
 _ENDING_S = 60.0
@@ -33,7 +34,7 @@ class JobFolder:
         """Makes both folders and takes hold of ``out``.
 
         Raises:
-            FolderError: One cannot be written.
+            FolderError: One cannot be written, or has something else where a file belongs.
             TableError: Another job is at work there. One that was killed is waited for.
         """
         for flag, folder in (("--out", out), ("--checkpoint", checkpoint)):
@@ -48,6 +49,7 @@ class JobFolder:
                     where=str(folder),
                     remedy=f"give a {flag} that this user may write",
                 ) from None
+        check_only_files(out, checkpoint)
         file = (out / _LOCK).open("a+")
         if not _locked(file):
             file.close()
@@ -56,7 +58,12 @@ class JobFolder:
 
     @classmethod
     def tried(cls, out: Path) -> JobFolder | None:
-        """Takes hold of ``out``; None where a job is at work there."""
+        """Takes hold of ``out``; None where a job is at work there.
+
+        Raises:
+            FolderError: It cannot be written, or has something else where a file belongs.
+        """
+        check_only_files(out)
         try:
             file = (out / _LOCK).open("a+")
         except OSError as error:

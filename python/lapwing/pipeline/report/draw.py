@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from lapwing.pipeline.only_files import check_only_files
 from lapwing.pipeline.report.coverage_facts import coverage_facts
 from lapwing.pipeline.report.coverage_picture import ASPECT, draw_coverage
 from lapwing.pipeline.report.facts import Facts, table_rows
@@ -53,7 +54,9 @@ def gather_facts(out: Path, *, credit: str = "") -> Facts:
 
     Raises:
         ReportError: a table is missing or cannot be read.
+        FolderError: something else lies where a file belongs.
     """
+    check_only_files(out)
     return Facts(coverage_facts(out, ASPECT), latency_facts(out), loss_facts(out), table_rows(out), credit)
 
 

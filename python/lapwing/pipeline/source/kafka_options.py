@@ -12,6 +12,7 @@ from typing import Literal
 from lapwing.errors import ConfigError
 from lapwing.pipeline.source.kafka_address import KafkaAddress
 from lapwing.pipeline.source.typed import offsets_option, typed_options
+from lapwing.regular_file import read_once
 
 WHERE = "a Kafka source"
 _CLIENT_PREFIX = "kafka."
@@ -137,9 +138,10 @@ def starting_offsets(topic: str, partitions: Mapping[int, int | None]) -> str:
 
 def _read_properties(file: Path) -> dict[str, str]:
     try:
-        if file.stat().st_size > _FILE_BYTES_MAX:
+        raw = read_once(file, _FILE_BYTES_MAX + 1)
+        if len(raw) > _FILE_BYTES_MAX:
             raise ConfigError(f"larger than {_FILE_BYTES_MAX} bytes", where=str(file), remedy="name a file of settings")
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = raw.decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         raise ConfigError(f"client_config cannot be read: {why}", where=str(file)) from None
