@@ -176,6 +176,13 @@ impl Authority {
         self.rules().may(identity, right, what)
     }
 
+    /// Whether rules permit it: as [`Rules::may`], and without rules nothing.
+    pub fn is_permitted(&self, identity: &Identity, right: Right, what: &str) -> bool {
+        // One look at the rules: between two they may have gone.
+        let rules = self.rules();
+        rules.are_there() && rules.may(identity, right, what)
+    }
+
     fn rules(&self) -> Arc<Rules> {
         self.rules.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -208,6 +215,18 @@ mod tests {
             assert_eq!(authority.check(&claim(None, None, true)), Ok(Identity::ANONYMOUS));
             assert_eq!(authority.check(&claim(None, None, false)), Err(Refusal::NotAuthorized));
         }
+    }
+
+    /// Is what nobody has ruled about permitted by no rule, whatever MQTT permits then?
+    #[test]
+    fn without_rules_nothing_is_permitted_by_one() {
+        let alice = Identity::named("alice", Voucher::Users);
+        let authority = Authority::new(&users(), &[]).unwrap();
+        assert!(authority.may(&alice, Right::Stream, "s") && !authority.is_permitted(&alice, Right::Stream, "s"));
+        let rule = serde_json::from_str(r#"{"identity": "alice", "may": ["stream"], "streams": ["s"]}"#).unwrap();
+        let authority = Authority::new(&users(), &[rule]).unwrap();
+        assert!(authority.is_permitted(&alice, Right::Stream, "s"));
+        assert!(!authority.is_permitted(&alice, Right::Stream, "t"));
     }
 
     #[test]

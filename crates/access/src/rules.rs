@@ -80,11 +80,16 @@ impl Rules {
         is_given || if is_bound { is_permitted } else { !is_anothers }
     }
 
+    /// Whether there are any.
+    pub fn are_there(&self) -> bool {
+        !self.rules.is_empty()
+    }
+
     /// Whether somebody may do something: connect with a client id, publish to a topic, subscribe to a filter, read a stream,
     /// be told of publishers, be a bridge, observe or administer (`what` does not matter for the last four). Without rules
     /// anything, but what rules that came with the identity leave out.
     pub fn may(&self, identity: &Identity, right: Right, what: &str) -> bool {
-        if self.rules.is_empty() {
+        if !self.are_there() {
             // Whoever came with rules of its own has what they permit, and they speak of topics only.
             return !(matches!(right, Right::Envelope | Right::Bridge) && identity.own_rules().are_there());
         }

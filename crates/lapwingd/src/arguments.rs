@@ -14,7 +14,8 @@ configuration and the data folder of `lapwing broker`, and refuses by name what 
 Options:
   --config FILE       Configuration in TOML; relative paths in it are relative to it.
   --listen URL        MQTT listener, as tcp://127.0.0.1:1883; repeatable.
-  --http HOST:PORT    /metrics, /healthz and /readyz, on loopback; \"off\" for none. Streams are not read there.
+  --http HOST:PORT    Streams, /metrics, /healthz and /readyz, on loopback; \"off\" for none.
+  --http-open         HTTP does everything for everybody, though certificates guard MQTT.
   --profile NAME      \"edge\": defaults for little memory, flash and few clients.
   --data DIR          Folder of the log; made if missing.
   --set KEY=VALUE     One setting, as broker.shards=2; repeatable.
@@ -65,7 +66,7 @@ pub(crate) fn read(given: impl Iterator<Item = OsString>) -> Result<Asked, Fault
             Some((flag, value)) if flag.starts_with("--") => (flag.to_owned(), Some(value.to_owned())),
             _ => (argument, None),
         };
-        let mut value = || {
+        let mut given_value = || {
             let missing = || Fault::wrong(format!("{flag} has no value"), "", "see lapwingd --help");
             value.clone().or_else(|| given.next()).ok_or_else(missing)
         };
@@ -74,13 +75,14 @@ pub(crate) fn read(given: impl Iterator<Item = OsString>) -> Result<Asked, Fault
             "--version" => return Ok(Asked::Words(format!("lapwingd {}\n", env!("CARGO_PKG_VERSION")))),
             "--json" => arguments.is_json = true,
             "--check" => arguments.is_check = true,
-            "--config" => arguments.config = Some(PathBuf::from(value()?)),
-            "--set" => arguments.settings.push(value()?),
-            "--listen" => arguments.named.push(("--listen", "broker.listen", value()?)),
-            "--http" => arguments.named.push(("--http", "broker.http", value()?)),
-            "--profile" => arguments.named.push(("--profile", "broker.profile", value()?)),
-            "--data" => arguments.named.push(("--data", "broker.data", value()?)),
-            "--log-format" => arguments.named.push(("--log-format", "log.format", value()?)),
+            "--config" => arguments.config = Some(PathBuf::from(given_value()?)),
+            "--set" => arguments.settings.push(given_value()?),
+            "--listen" => arguments.named.push(("--listen", "broker.listen", given_value()?)),
+            "--http" => arguments.named.push(("--http", "broker.http", given_value()?)),
+            "--http-open" if value.is_none() => arguments.named.push(("--http-open", "http.open", "true".into())),
+            "--profile" => arguments.named.push(("--profile", "broker.profile", given_value()?)),
+            "--data" => arguments.named.push(("--data", "broker.data", given_value()?)),
+            "--log-format" => arguments.named.push(("--log-format", "log.format", given_value()?)),
             other => return Err(strange(other).into()),
         }
     }
@@ -89,7 +91,6 @@ pub(crate) fn read(given: impl Iterator<Item = OsString>) -> Result<Asked, Fault
 
 fn strange(flag: &str) -> Fault {
     let remedy = match flag {
-        "--http-open" => "over HTTP there are health and metrics only: leave it out, or start lapwing broker",
         "--accept-loss-of" => "give the segment up with lapwing store repair, or start lapwing broker with this option",
         _ => "see lapwingd --help",
     };
@@ -107,15 +108,24 @@ mod tests {
     /// Are both ways to give a value one, and does each flag say which key it sets?
     #[test]
     fn values_come_behind_a_blank_or_a_sign() {
-        let Ok(Asked::Broker(found)) =
-            asked(&["--config=a.toml", "--set", "broker.shards=2", "--data", "d", "--listen", "tcp://h:1", "--json"])
-        else {
+        let Ok(Asked::Broker(found)) = asked(&[
+            "--config=a.toml",
+            "--set",
+            "broker.shards=2",
+            "--data",
+            "d",
+            "--listen",
+            "tcp://h:1",
+            "--http-open",
+            "--json",
+        ]) else {
             panic!("it is a broker");
         };
         assert_eq!(found.config, Some(PathBuf::from("a.toml")));
         assert_eq!(found.settings, ["broker.shards=2"]);
         assert_eq!(found.named[0], ("--data", "broker.data", "d".into()));
         assert_eq!(found.named[1], ("--listen", "broker.listen", "tcp://h:1".into()));
+        assert_eq!(found.named[2], ("--http-open", "http.open", "true".into()));
         assert!(found.is_json && !found.is_check);
     }
 
@@ -131,6 +141,7 @@ mod tests {
         for (given, said) in [
             (&["--nonsense"][..], "--nonsense is no option"),
             (&["--config"][..], "--config has no value"),
+            (&["--http-open=false"], "--http-open is no option"),
             (&["--accept-loss-of", "x"][..], "lapwing store repair"),
         ] {
             let faults = asked(given).unwrap_err();

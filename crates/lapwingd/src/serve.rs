@@ -42,7 +42,8 @@ pub(crate) fn serve(
     let node = Arc::new(start::start(&configuration.node, log, &supervisor)?);
     node.audit("configured", &counts(&configuration.access).to_string(), None)?;
     tell(&node, log);
-    let http = serve_http(&node, &configuration, log)?;
+    let mut told_of_http = String::new();
+    let http = serve_http(&node, &configuration, &mut told_of_http, log)?;
     log.serves();
     if let Err(error) = announce(&node, http.as_ref(), arguments.is_json) {
         // Clients can connect all the same.
@@ -53,6 +54,7 @@ pub(crate) fn serve(
     let mut certificates_at = Instant::now();
     loop {
         tell(&node, log);
+        tell_refusals(http.as_ref(), log);
         if certificates_at.elapsed() >= CERTIFICATES_EVERY {
             certificates_at = Instant::now();
             tell_new(certificates::notices(&configuration), &mut told, log);
@@ -68,7 +70,10 @@ pub(crate) fn serve(
             Ok(Signal::Reload) => {
                 supervisor.reloading();
                 reload::at_signal(&node, arguments, &mut configuration, &mut told, log);
-                http.iter().for_each(|http| http.reloaded(configuration.access.has_rules()));
+                if let Some(http) = &http {
+                    http.reloaded(configuration.access.has_rules());
+                    tell_rights(http, &node, &mut told_of_http, log);
+                }
                 supervisor.ready("");
             }
             Ok(Signal::End(_)) => break,
@@ -79,6 +84,7 @@ pub(crate) fn serve(
         }
     }
     tell(&node, log);
+    tell_refusals(http.as_ref(), log);
     supervisor.stopping();
     drain(&node, configuration.own.drain, received, log)
 }
@@ -119,14 +125,31 @@ fn tell(node: &Handle, log: &Log) {
 ///
 /// # Errors
 /// The address cannot be had.
-fn serve_http(node: &Arc<Handle>, configuration: &Configuration, log: &Log) -> Result<Option<http::Server>, Faults> {
+fn serve_http(
+    node: &Arc<Handle>,
+    configuration: &Configuration,
+    told: &mut String,
+    log: &Log,
+) -> Result<Option<http::Server>, Faults> {
     let Some(settings) = configuration.http.clone() else { return Ok(None) };
-    let server = http::Server::start(settings, node, configuration.access.has_rules())?;
-    if !configuration.node.streams.is_empty() {
-        let words = format!("{} has health and metrics only: streams are read with lapwing broker", server.url());
-        log.notice(&words, "http");
-    }
+    let guards = http::guards_of_mqtt(&configuration.node)?;
+    let server = http::Server::start(settings, node, configuration.access.has_rules(), guards)?;
+    tell_rights(&server, node, told, log);
     Ok(Some(server))
+}
+
+/// Who may what over HTTP where that may surprise; once, until it is another.
+fn tell_rights(http: &http::Server, node: &Handle, told: &mut String, log: &Log) {
+    let notice = http.notice(node);
+    if !notice.is_empty() && notice != *told {
+        log.warning(&notice);
+    }
+    *told = notice;
+}
+
+/// Who was refused over HTTP.
+fn tell_refusals(http: Option<&http::Server>, log: &Log) {
+    http.iter().flat_map(|http| http.take_lines()).for_each(|line| log.warning(&line));
 }
 
 fn announce(node: &Handle, http: Option<&http::Server>, is_json: bool) -> io::Result<()> {

@@ -1,5 +1,10 @@
 //! What only the kernel's own calls can say or do: all the unsafe code of this room.
 
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::AsRawFd as _;
+use std::time::Duration;
+
 /// A set of signals that nobody is ended by.
 pub(crate) struct Blocked(libc::sigset_t);
 
@@ -68,9 +73,55 @@ pub(crate) fn monotonic_us() -> u64 {
     now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000
 }
 
+/// The kernel ends a connection whose peer acknowledges nothing of what it was sent for so long, the close of it too.
+pub(crate) fn end_if_unacknowledged(connection: &TcpStream, within: Duration) -> io::Result<()> {
+    let ms = i32::try_from(within.as_millis()).unwrap_or(i32::MAX);
+    option(connection, libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT, &ms)
+}
+
+/// Ends a connection at once, with all that its peer has not taken.
+pub(crate) fn reset(connection: TcpStream) -> io::Result<()> {
+    let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+    option(&connection, libc::SOL_SOCKET, libc::SO_LINGER, &at_once)
+}
+
+fn option<T>(connection: &TcpStream, level: i32, name: i32, value: &T) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the socket is open, the value lives for the call, and this is its length.
+    let set = unsafe { libc::setsockopt(connection.as_raw_fd(), level, name, (&raw const *value).cast(), length) };
+    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Bytes that the kernel was given for a peer that has not acknowledged them; of a connection that is over, none.
+pub(crate) fn unacknowledged_bytes(connection: &TcpStream) -> u64 {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the socket is open, and the number lives for the call.
+    let asked = unsafe { libc::ioctl(connection.as_raw_fd(), libc::TIOCOUTQ, &mut bytes) };
+    if asked == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Does the kernel say how much waits for a peer that reads nothing, and is nothing left of it behind a reset?
+    #[test]
+    fn what_a_peer_has_not_taken_is_known_and_goes() {
+        use std::io::{Read as _, Write as _};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut peer = TcpStream::connect(listener.local_addr().expect("it has one")).expect("it listens");
+        let (mut connection, _) = listener.accept().expect("a peer");
+        end_if_unacknowledged(&connection, Duration::from_secs(30)).expect("set");
+        assert_eq!(unacknowledged_bytes(&connection), 0);
+        connection.set_nonblocking(true).expect("set");
+        while connection.write(&[0; 64 << 10]).is_ok() {}
+        assert!(unacknowledged_bytes(&connection) > 0, "its window is full");
+        reset(connection).expect("it is over");
+        peer.set_read_timeout(Some(Duration::from_secs(30))).expect("set");
+        let mut rest = Vec::new();
+        let ended = peer.read_to_end(&mut rest).expect_err("not in order");
+        assert_eq!(ended.kind(), io::ErrorKind::ConnectionReset);
+    }
 
     /// Is what the kernel says of this process what it says elsewhere?
     #[test]

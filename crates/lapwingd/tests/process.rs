@@ -121,7 +121,8 @@ fn health_and_figures_over_http() {
     assert!(ask("/readyz", address).starts_with("HTTP/1.1 200 OK\r\n"));
     assert!(ask("/metrics", address).starts_with("HTTP/1.1 401 "));
     assert!(ask("/healthz", "evil.example").starts_with("HTTP/1.1 421 "));
-    assert!(ask("/v1/streams", address).starts_with("HTTP/1.1 404 "));
+    assert!(ask("/v1/streams", address).starts_with("HTTP/1.1 401 "));
+    assert!(ask("/v1/groups", address).starts_with("HTTP/1.1 404 "), "that only the package has");
     let file = folder.path().join("lapwing.toml");
     let text = std::fs::read_to_string(&file).expect("it is there");
     write(&file, text.replace("identity = \"*\"", "identity = \"anonymous\"")).expect("written");
@@ -139,6 +140,56 @@ fn health_and_figures_over_http() {
     let ended = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
     assert!(ended.success());
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+/// Are connections bounded, told so, and gone in time where they say nothing; all of it counted?
+#[test]
+fn connections_have_places_and_a_clock() {
+    let folder = folder("[http]\nconnections_max = 2\nkeep_alive = \"1s\"\n");
+    let mut child = program(folder.path()).args(["--http", "127.0.0.1:0"]).spawn().expect("it runs");
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut said = String::new();
+    while !said.contains("ready") {
+        out.read_line(&mut said).expect("a line");
+    }
+    let address = said.lines().find_map(|line| line.strip_prefix("http http://")).expect("an address");
+    let ask = |path: &str| {
+        let mut client = TcpStream::connect(address)?;
+        client.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes())?;
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).map(|_| answer)
+    };
+    // One says nothing, one half a request.
+    let mut silent =
+        [TcpStream::connect(address).expect("it listens"), TcpStream::connect(address).expect("it listens")];
+    silent[1].write_all(b"GET /healthz HTTP/1.1\r\nHost:").expect("sent");
+    let mut refused = TcpStream::connect(address).expect("it listens");
+    let mut answer = String::new();
+    refused.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\r\nretry-after: 1\r\n"), "{answer}");
+    assert!(
+        answer.contains("\"code\":\"too_many_connections\"") && answer.contains("\"connections_max\":2"),
+        "{answer}"
+    );
+    for connection in &mut silent {
+        connection.set_read_timeout(Some(Duration::from_secs(30))).expect("set");
+        assert_eq!(connection.read(&mut [0]).expect("its end"), 0);
+    }
+    let begun = std::time::Instant::now();
+    loop {
+        // A place that was just given back may not be free yet: then this is one more that is refused.
+        let metrics = ask("/metrics").unwrap_or_default();
+        if metrics.contains("\nlapwing_http_connections_late_total 2\n") {
+            assert!(!metrics.contains("\nlapwing_http_connections_refused_total 0\n"), "{metrics}");
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{metrics}");
+    }
+    let ended = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
+    assert!(ended.success());
+    let output = child.wait_with_output().expect("it ends");
+    let lines = String::from_utf8_lossy(&output.stderr);
+    assert!(lines.contains("HTTP ends a connection of 127.0.0.1: http.connections_max are open"), "{lines}");
 }
 
 /// Are rules read again at SIGHUP, and does a file that is wrong leave those in force?

@@ -94,12 +94,13 @@ pub use hooks::{
     AuthCall, ConnectCall, HookAnswer, HookCall, HookClient, HookFailure, HookMessage, HookName, Hooks, Interests,
     SubscribeCall,
 };
+pub use lapwing_access::Right;
 pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
-pub use lapwing_store::ReadBy;
+pub use lapwing_store::{ReadBy, ReaderInfo};
 pub use lapwing_transport::{CertificateTimes, WeakRsaKey, certificate_times, weak_rsa_key};
 pub use life::Failure;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
-pub use one_line::one_line;
+pub use one_line::{is_hidden, one_line};
 pub use session_pages::{SessionOrder, SessionQuery};
 pub use session_reports::Emptied;
 pub use session_rows::{SessionList, SessionShown};

@@ -21,7 +21,7 @@ pub fn one_line(text: String) -> String {
 }
 
 /// Control characters, line and paragraph separators, marks of direction, and characters without width.
-pub(crate) fn is_hidden(character: char) -> bool {
+pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

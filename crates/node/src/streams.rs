@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lapwing_envelope::{EnvelopeError, RowBatchBuilder};
-use lapwing_store::{LogReader, ReadBy, ReadLimits, StoreError, StreamInfo};
+use lapwing_store::{LogReader, ReadBy, ReadLimits, ReaderInfo, StoreError, StreamInfo};
 use serde_json::{Value, json};
 
 use crate::config::{Config, StreamKey};
@@ -78,6 +78,24 @@ impl Streams {
             "name": stream.name, "uuid": stream.uuid.to_string(),
             "filter": configured.map(|c| c.filter.as_str()), "key": key, "partitions": partitions,
         })
+    }
+
+    /// A stream's named readers.
+    ///
+    /// # Errors
+    /// There is no such stream.
+    pub fn readers(&self, name: &str) -> Result<Vec<ReaderInfo>, StreamReadError> {
+        let Some(log) = &self.reader else { return Ok(Vec::new()) };
+        Ok(log.stream(name)?.readers)
+    }
+
+    /// Forgets the position of a stream's named reader; false when there was none.
+    ///
+    /// # Errors
+    /// There is no such stream.
+    pub fn forget_reader(&self, name: &str, reader: &str) -> Result<bool, StreamReadError> {
+        let Some(log) = &self.reader else { return Ok(false) };
+        Ok(log.forget_reader(log.stream(name)?.index, reader))
     }
 
     /// Messages of a partition from `from` on, at most `messages_max` of them and `bytes_max` bytes of bodies.

@@ -299,17 +299,14 @@ impl Node {
     /// Forgets the position of a stream's named reader; false when there was none.
     fn forget_reader(&self, py: Python<'_>, name: &str, reader: &str) -> PyResult<bool> {
         let streams = self.running(py, |handle| handle.streams())?;
-        let Some(log) = streams.reader() else { return Ok(false) };
-        let stream = log.stream(name).map_err(|error| stream_error(py, &error.into()))?;
-        Ok(log.forget_reader(stream.index, reader))
+        streams.forget_reader(name, reader).map_err(|error| stream_error(py, &error))
     }
 
     /// A stream's named readers: name, when it read last (milliseconds since the epoch), (partition, offset) pairs.
     fn readers(&self, py: Python<'_>, name: &str) -> PyResult<Vec<ReaderRow>> {
         let streams = self.running(py, |handle| handle.streams())?;
-        let Some(log) = streams.reader() else { return Ok(Vec::new()) };
-        let stream = log.stream(name).map_err(|error| stream_error(py, &error.into()))?;
-        Ok(stream.readers.into_iter().map(|reader| (reader.name, reader.seen_at_ms, reader.positions)).collect())
+        let readers = streams.readers(name).map_err(|error| stream_error(py, &error))?;
+        Ok(readers.into_iter().map(|reader| (reader.name, reader.seen_at_ms, reader.positions)).collect())
     }
 
     /// Stops accepting, lets clients go in order, commits what waits.

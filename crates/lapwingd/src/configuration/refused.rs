@@ -16,11 +16,18 @@ const KEYS: [(&[&str], &str); 3] = [
     (&["bridge"], "the bridge is Python: give lapwing bridge a file of its own"),
 ];
 /// What is known here of `[http]`.
-const HTTP: [&str; 4] = ["hosts", "failures_max", "connections_max", "keep_alive"];
-const NO_HTTP: &str =
-    "lapwingd serves health and metrics over plain HTTP on loopback: remove it, or start lapwing broker";
-const NO_STREAMS: &str = "streams are not read over HTTP here, only health and metrics: set \"off\" or leave it out, say --http \
-    HOST:PORT if these are meant, or start lapwing broker";
+const HTTP: [&str; 9] = [
+    "hosts",
+    "open",
+    "failures_max",
+    "connections_max",
+    "reads_max",
+    "reads_per_identity_max",
+    "read_timeout",
+    "write_timeout",
+    "keep_alive",
+];
+const NO_HTTP: &str = "lapwingd serves plain HTTP on loopback: remove it, or start lapwing broker";
 const JOURNAL: &str = "journald keeps the lines of standard error too: set \"auto\", \"text\" or \"json\"";
 
 /// # Errors
@@ -31,12 +38,6 @@ pub(crate) fn refuse(tree: &Table) -> Result<(), Faults> {
         if let Some(entry) = find(tree, path).filter(|entry| is_set(entry)) {
             faults.push(refused(&path.join("."), entry, remedy));
         }
-    }
-    let has_streams = find(tree, &["streams"]).is_some_and(is_set);
-    // Who says it on the command line has read what it is.
-    let asks = |entry: &&Entry| is_set(entry) && !entry.place.text.starts_with("flag --http");
-    if let Some(entry) = find(tree, &["broker", "http"]).filter(|entry| has_streams && asks(entry)) {
-        faults.push(refused("broker.http with streams", entry, NO_STREAMS));
     }
     if let Some(entry) = find(tree, &["log", "format"]).filter(|entry| entry.value == Value::Text("journald".into())) {
         faults.push(refused("log.format = \"journald\"", entry, JOURNAL));

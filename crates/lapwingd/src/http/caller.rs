@@ -1,135 +1,187 @@
-//! Who asks for figures, and whether that one may see them: as the package decides it.
+//! Who sent a request, and what that one may do. Whoever may not learns nothing about what exists.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use lapwing_node::{Handle, Right};
 
-use data_encoding::BASE64;
-use lapwing_node::{Handle, HttpClaim, Identified};
+use super::error::{HttpError, unauthenticated};
+use super::text::quoted;
 
-use super::answer::Answer;
-use super::request::Request;
-
-const MINUTE: Duration = Duration::from_secs(60);
-/// The node answers within `limits.connect_timeout` and a second; this is for a defect.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Where a request comes from, and the URL of the listener that it came to.
-type Ways<'a> = (&'a str, &'a str);
-
-/// What decides about callers.
-#[derive(Debug)]
-pub(super) struct Gate {
-    /// Whether there are rules; written at a reload.
-    pub has_rules: AtomicBool,
-    failures_max: usize,
-    failures: Mutex<VecDeque<Instant>>,
+/// Who knows the rules.
+pub(super) trait Rules {
+    /// Whether they permit it; `None`: anonymous.
+    fn permit(&self, name: Option<&str>, right: Right, what: &str) -> bool;
 }
 
-impl Gate {
-    pub(super) fn new(has_rules: bool, failures_max: usize) -> Self {
-        Gate { has_rules: AtomicBool::new(has_rules), failures_max, failures: Mutex::default() }
+impl Rules for Handle {
+    fn permit(&self, name: Option<&str>, right: Right, what: &str) -> bool {
+        self.may(name, right, what)
+    }
+}
+
+/// What decides the rights of a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// There are rules, and they decide.
+    Ruled,
+    /// A user where there are no rules. Over MQTT it may everything then; here nothing, for over HTTP that would be to administer,
+    /// and a device's password would be an administrator's.
+    WithoutRules,
+    /// There are neither users nor rules, and MQTT takes whoever comes: so does HTTP.
+    Open,
+    /// There are neither users nor rules, and MQTT is guarded by this, which HTTP cannot ask: it serves figures, no more.
+    Guarded(&'static str),
+}
+
+/// An identity behind a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Caller {
+    /// None: anonymous.
+    pub name: Option<String>,
+    pub standing: Standing,
+}
+
+impl Caller {
+    pub(super) fn anonymous(standing: Standing) -> Self {
+        Caller { name: None, standing }
+    }
+
+    pub(super) fn may_read(&self, rules: &impl Rules, stream: &str) -> bool {
+        self.may(rules, Right::Stream, stream)
+    }
+
+    pub(super) fn may_administer(&self, rules: &impl Rules) -> bool {
+        self.may(rules, Right::Admin, "*")
+    }
+
+    /// Whether it may know that the stream exists.
+    pub(super) fn may_see(&self, rules: &impl Rules, stream: &str) -> bool {
+        self.may_read(rules, stream) || self.may_administer(rules)
     }
 
     /// # Errors
-    /// Why this request gets no figures: the answer to it.
-    pub(super) fn may_see_figures(&self, node: &Handle, request: &Request, ways: Ways<'_>) -> Result<(), Answer> {
-        let has_rules = self.has_rules.load(Ordering::Relaxed);
-        if !node.checks_credentials() {
-            // Without users a name means nothing, as on MQTT.
-            return if !has_rules || node.may_observe(None) {
-                Ok(())
-            } else {
-                Err(unauthenticated("this needs an identity"))
-            };
+    /// The same whether there is such a stream or not.
+    pub(super) fn need_to_read(&self, rules: &impl Rules, stream: &str) -> Result<(), HttpError> {
+        if self.may_read(rules, stream) { Ok(()) } else { Err(self.no_stream(stream)) }
+    }
+
+    /// # Errors
+    /// The same whether there is such a stream or not.
+    pub(super) fn need_to_see(&self, rules: &impl Rules, stream: &str) -> Result<(), HttpError> {
+        if self.may_see(rules, stream) { Ok(()) } else { Err(self.no_stream(stream)) }
+    }
+
+    /// # Errors
+    /// To one who would see no stream whatever streams there were.
+    pub(super) fn need_to_list(&self) -> Result<(), HttpError> {
+        let is_nobody = self.name.is_none() && self.standing == Standing::Ruled;
+        if is_nobody || matches!(self.standing, Standing::WithoutRules | Standing::Guarded(_)) {
+            return Err(self.forbidden("see streams", "may = [\"stream\"], streams = [\"*\"]"));
         }
-        let [header] = &request.authorization[..] else {
-            let may = request.authorization.is_empty() && has_rules && node.may_observe(None);
-            return if may { Ok(()) } else { Err(unauthenticated("this needs an identity")) };
-        };
-        let name = self.identify(node, header, ways)?;
-        if has_rules && node.may_observe(Some(&name)) {
+        Ok(())
+    }
+
+    /// # Errors
+    /// It may not see the counters.
+    pub(super) fn need_to_see_figures(&self, rules: &impl Rules) -> Result<(), HttpError> {
+        // Where nobody can say who he is, a monitor cannot either; the counters name streams and groups, no client.
+        if matches!(self.standing, Standing::Guarded(_)) || self.may(rules, Right::Observe, "*") {
             return Ok(());
         }
-        let remedy = "ask for a rule with may = [\"observe\"]; without rules nobody has rights over HTTP";
-        Err(Answer::error(403, "forbidden", "this identity may not see this", remedy))
+        Err(self.forbidden("see this", "may = [\"observe\"]"))
     }
 
-    fn identify(&self, node: &Handle, header: &str, ways: Ways<'_>) -> Result<String, Answer> {
-        if self.recent().len() >= self.failures_max {
-            return Err(Answer::error(429, "too_many_failures", "too many failed attempts", "wait a minute"));
-        }
-        let given = credentials(header).ok_or_else(|| self.wrong())?;
-        let claim =
-            HttpClaim { username: given.name.as_deref(), password: &given.password, address: ways.0, listener: ways.1 };
-        let (told, answered) = channel();
-        // Nobody waits any more where the connection has gone.
-        let at_once = node.identify(claim, move |identified| drop(told.send(identified)));
-        match at_once.or_else(|| answered.recv_timeout(PATIENCE).ok()) {
-            Some(Identified::Known { name, .. }) => Ok(name),
-            Some(Identified::Wrong) => Err(self.wrong()),
-            Some(Identified::Barred) => {
-                Err(Answer::error(429, "barred", "nothing is checked of this name for now", "wait"))
-            }
-            _ => Err(Answer::error(503, "unverified", "nobody could look at the credentials", "try again")),
+    /// # Errors
+    /// It may change nothing.
+    pub(super) fn need_to_administer(&self, rules: &impl Rules) -> Result<(), HttpError> {
+        if self.may_administer(rules) { Ok(()) } else { Err(self.forbidden("do this", "may = [\"admin\"]")) }
+    }
+
+    fn may(&self, rules: &impl Rules, right: Right, what: &str) -> bool {
+        match self.standing {
+            Standing::Ruled => rules.permit(self.name.as_deref(), right, what),
+            standing => standing == Standing::Open,
         }
     }
 
-    fn wrong(&self) -> Answer {
-        self.recent().push_back(Instant::now());
-        unauthenticated("the credentials are not valid")
+    fn no_stream(&self, stream: &str) -> HttpError {
+        let rule = format!("may = [\"stream\"], streams = [\"{stream}\"]");
+        self.forbidden(&format!("read stream {}", quoted(stream)), &rule)
     }
 
-    /// Failed attempts of the last minute.
-    fn recent(&self) -> std::sync::MutexGuard<'_, VecDeque<Instant>> {
-        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        while failures.front().is_some_and(|at| at.elapsed() >= MINUTE) {
-            failures.pop_front();
+    fn forbidden(&self, what: &str, rule: &str) -> HttpError {
+        if let Standing::Guarded(guards) = self.standing {
+            let message =
+                format!("MQTT is guarded by {guards}, which HTTP cannot ask: it serves health and metrics only");
+            let remedy =
+                "name users (auth.users) and their rights ([[rules]]); or open it to everybody: http.open = true";
+            return HttpError::new(403, "guarded", message, remedy);
         }
-        failures
+        let Some(name) = &self.name else {
+            // Somebody with a name might: a client that has one shows it after this answer.
+            return unauthenticated("this needs an identity");
+        };
+        let mut remedy = format!("ask for a rule: [[rules]] identity = \"{name}\", {rule}");
+        if self.standing == Standing::WithoutRules {
+            remedy += "; there are none, and without rules nobody has rights over HTTP";
+        }
+        HttpError::new(403, "forbidden", format!("{} may not {what}", quoted(name)), remedy)
     }
-}
-
-fn unauthenticated(message: &str) -> Answer {
-    Answer::error(401, "unauthenticated", message, "send a user's name and password (Basic) or a token (Bearer)")
-}
-
-/// Not shown.
-struct Credentials {
-    name: Option<String>,
-    password: Vec<u8>,
-}
-
-/// What a field `Authorization` says; None: nothing that is known here.
-fn credentials(header: &str) -> Option<Credentials> {
-    let (scheme, rest) = header.split_once(' ')?;
-    let rest = rest.trim();
-    if scheme.eq_ignore_ascii_case("bearer") && !rest.is_empty() {
-        return Some(Credentials { name: None, password: rest.as_bytes().to_vec() });
-    }
-    if !scheme.eq_ignore_ascii_case("basic") {
-        return None;
-    }
-    let decoded = BASE64.decode(rest.as_bytes()).ok()?;
-    let at = decoded.iter().position(|byte| *byte == b':')?;
-    let name = std::str::from_utf8(&decoded[..at]).ok()?.to_owned();
-    Some(Credentials { name: Some(name), password: decoded[at + 1..].to_vec() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn credentials_are_basic_or_bearer() {
-        let found = credentials("Basic YWxpY2U6YTpi").expect("they are");
-        assert_eq!((found.name.as_deref(), &found.password[..]), (Some("alice"), &b"a:b"[..]));
-        let found = credentials("bearer lapwing_t").expect("they are");
-        assert_eq!((found.name, &found.password[..]), (None, &b"lapwing_t"[..]));
-        for nothing in ["", "Basic", "Basic !!", "Digest x", "Bearer  "] {
-            assert!(credentials(nothing).is_none(), "{nothing}");
+    /// Alice reads `readings`, mon sees figures, root administers.
+    struct Made;
+
+    impl Rules for Made {
+        fn permit(&self, name: Option<&str>, right: Right, what: &str) -> bool {
+            match right {
+                Right::Stream => name == Some("alice") && what == "readings",
+                Right::Observe => matches!(name, Some("mon" | "root")),
+                Right::Admin => name == Some("root"),
+                _ => panic!("nobody asks for it here"),
+            }
         }
+    }
+
+    /// What each is answered who asks to read, see, list, see figures, administer.
+    fn answers(caller: &Caller) -> [u16; 5] {
+        let status = |result: Result<(), HttpError>| result.map_or_else(|error| error.status, |()| 200);
+        [
+            status(caller.need_to_read(&Made, "readings")),
+            status(caller.need_to_see(&Made, "readings")),
+            status(caller.need_to_list()),
+            status(caller.need_to_see_figures(&Made)),
+            status(caller.need_to_administer(&Made)),
+        ]
+    }
+
+    #[test]
+    fn rights_are_asked_one_by_one() {
+        let named = |name: &str, standing| Caller { name: Some(name.to_owned()), standing };
+        for (caller, expected) in [
+            (named("alice", Standing::Ruled), [200, 200, 200, 403, 403]),
+            (named("mon", Standing::Ruled), [403, 403, 200, 200, 403]),
+            (named("root", Standing::Ruled), [403, 200, 200, 200, 200]),
+            (Caller::anonymous(Standing::Ruled), [401, 401, 401, 401, 401]),
+            (named("alice", Standing::WithoutRules), [403, 403, 403, 403, 403]),
+            (Caller::anonymous(Standing::Open), [200, 200, 200, 200, 200]),
+            (Caller::anonymous(Standing::Guarded("hooks")), [403, 403, 403, 200, 403]),
+        ] {
+            assert_eq!(answers(&caller), expected, "{caller:?}");
+        }
+    }
+
+    /// Does somebody who may not read a stream learn nothing of it, but how to ask for it?
+    #[test]
+    fn a_refusal_says_what_to_ask_for() {
+        let caller = Caller { name: Some("it's".into()), standing: Standing::Ruled };
+        let refused = caller.need_to_read(&Made, "other").expect_err("no rule");
+        assert_eq!(refused.message, "\"it's\" may not read stream 'other'");
+        assert_eq!(
+            refused.remedy,
+            "ask for a rule: [[rules]] identity = \"it's\", may = [\"stream\"], streams = [\"other\"]"
+        );
     }
 }

@@ -10,13 +10,24 @@ use crate::fault::Fault;
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub addresses: Vec<SocketAddr>,
+    /// What it is called in the configuration, in lower case.
+    pub host: String,
     /// Names that requests may call it by, beside those of loopback, in lower case; `*`: any.
     pub hosts: Vec<String>,
+    /// Everybody who can connect may do everything, whatever guards MQTT, as long as there are no users and no rules.
+    pub is_open: bool,
     /// Wrong credentials within a minute, after which nothing more is looked at.
     pub failures_max: usize,
     pub connections_max: usize,
-    /// For a request to come whole, and for an answer to be taken.
-    pub patience: Duration,
+    /// Reads of streams at one time, and those of one identity.
+    pub reads_max: usize,
+    pub reads_per_identity_max: usize,
+    /// A read that is not taken whole within this is cut off.
+    pub read_timeout: Duration,
+    /// Who takes less than 256 KiB of an answer in this time, and not all that is left, is cut off.
+    pub write_timeout: Duration,
+    /// For a request to come whole.
+    pub keep_alive: Duration,
 }
 
 impl Settings {
@@ -36,13 +47,20 @@ impl Settings {
             let what = format!("{address} is reached by other machines, which lapwingd does not serve over HTTP");
             return wrong(what, "set 127.0.0.1 or [::1], or start lapwing broker");
         }
-        let hosts: Vec<String> = own.get("http.hosts");
+        let (hosts, time) = (own.get::<Vec<String>>("http.hosts"), |key| Duration::from_millis(own.get(key)));
+        let host = bare.rsplit_once(':').map_or(bare, |(host, _)| host);
         Ok(Some(Settings {
             addresses: found,
+            host: host.trim_start_matches('[').trim_end_matches(']').to_lowercase(),
             hosts: hosts.iter().map(|host| host.to_lowercase()).collect(),
+            is_open: own.get("http.open"),
             failures_max: own.get("http.failures_max"),
             connections_max: own.get("http.connections_max"),
-            patience: Duration::from_millis(own.get("http.keep_alive")),
+            reads_max: own.get("http.reads_max"),
+            reads_per_identity_max: own.get("http.reads_per_identity_max"),
+            read_timeout: time("http.read_timeout"),
+            write_timeout: time("http.write_timeout"),
+            keep_alive: time("http.keep_alive"),
         }))
     }
 }

@@ -51,10 +51,11 @@ impl Handle {
         self.shared.authority.checks_credentials()
     }
 
-    /// Whether somebody (`None`: anonymous) may see counters over HTTP, as rules say; without rules everybody may.
-    pub fn may_observe(&self, name: Option<&str>) -> bool {
+    /// Whether rules permit somebody (`None`: anonymous) to do that over HTTP; without rules nobody. `what`: the stream to be read;
+    /// `*` for what is no stream's.
+    pub fn may(&self, name: Option<&str>, right: Right, what: &str) -> bool {
         let identity = name.map_or(Identity::ANONYMOUS, |name| Identity::named(name, Voucher::Users));
-        self.shared.authority.may(&identity, Right::Observe, "*")
+        self.shared.authority.is_permitted(&identity, right, what)
     }
 
     /// Who sends a request: at once where that takes no work; else `None`, and `then` is called with it, once, whatever
