@@ -212,6 +212,8 @@ pub(crate) struct MovedConnection {
     pub(crate) accepted_at: Instant,
     /// It is no client before its session is open there.
     pub(crate) stranger: Option<Box<Stranger>>,
+    /// Its client may be somewhere else than where it says.
+    pub(crate) is_unseen: bool,
 }
 
 /// Messages on the control lanes.

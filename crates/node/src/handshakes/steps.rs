@@ -87,6 +87,7 @@ impl HandshakeThread {
             bytes: Vec::new(),
             accepted_at,
             stranger: Some(stranger),
+            is_unseen: false,
         });
         self.next_line = (self.next_line + 1) % self.lines.len();
     }

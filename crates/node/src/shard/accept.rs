@@ -46,6 +46,9 @@ impl Shard {
         if let Some(stranger) = &mut connection.stranger {
             stranger.input_bytes_max = self.connect_bytes_max(moved.listener);
         }
+        if moved.is_unseen {
+            connection.gate_mut().candidate.is_unseen = true;
+        }
         connection.unhandled = !connection.input.is_empty();
         self.admit_socket(connection, moved.accepted_at);
     }
@@ -81,13 +84,14 @@ impl Shard {
             self.counters.accept_failures.add(1);
             return;
         }
-        let Connection { socket, listener, mut stranger, .. } = connection;
+        let Connection { socket, listener, mut stranger, gate, .. } = connection;
+        let is_unseen = gate.is_some_and(|gate| gate.candidate.is_unseen);
         if stranger.as_mut().is_some_and(|stranger| !stranger.lift()) {
             // The table has ended it since its last turn.
             return self.shared.connection_closed(listener);
         }
         self.counters.moved.add(1);
-        let moved = MovedConnection { socket, listener, bytes: bytes.to_vec(), accepted_at, stranger };
+        let moved = MovedConnection { socket, listener, bytes: bytes.to_vec(), accepted_at, stranger, is_unseen };
         self.post.control(to, Control::Connection(Box::new(moved)));
     }
 

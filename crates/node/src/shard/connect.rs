@@ -87,6 +87,9 @@ impl Shard {
             Ok(licence) => licence,
             Err(reason) => return self.refuse(index, connect, reason, None),
         };
+        if self.must_show_itself(index, connect, &admission.client_id) {
+            return self.ask_for_word(index, standing);
+        }
         if self.must_wait_for_will(index, &admission.client_id, &standing.identity, connect.clean_start) {
             self.shared.shares.sessions.give_back(Holder::of(&standing.identity));
             if let Some(connection) = self.clients.connection(index) {
@@ -294,8 +297,10 @@ impl Shard {
     pub(super) fn connect_timeout(&mut self, index: usize, born: u64) {
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
         if let Stage::Connecting { .. } = connection.stage {
-            self.counters.closes_connect_timeout.add(1);
-            self.tell_ending(index, Ending::Late);
+            if !self.awaits_word(index) {
+                self.counters.closes_connect_timeout.add(1);
+                self.tell_ending(index, Ending::Late);
+            }
             self.drop_connection(index);
         }
     }

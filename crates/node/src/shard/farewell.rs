@@ -39,7 +39,7 @@ impl Shard {
     /// The peer is gone without a word.
     pub(super) fn broken(&mut self, index: usize) {
         let Some(connection) = self.clients.connection(index) else { return };
-        if !matches!(connection.stage, Stage::Closing) {
+        if !matches!(connection.stage, Stage::Closing) && !self.awaits_word(index) {
             self.counters.closes_network.add(1);
         }
         self.part(index);

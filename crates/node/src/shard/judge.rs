@@ -32,6 +32,8 @@ pub(crate) struct Candidate {
     pub(super) exchange: Option<Box<Exchange>>,
     /// Who it is, by the last answer; it waits for something else.
     pub(super) judged: Option<Standing>,
+    /// It may be somewhere else: it has not shown to be at its address.
+    pub(super) is_unseen: bool,
 }
 
 /// Why a CONNECT does not lead to a session now.
@@ -65,7 +67,8 @@ impl Stop {
 impl Candidate {
     /// Nothing has to be remembered any more.
     pub(super) const fn is_done(&self) -> bool {
-        self.assigned_id.is_none() && self.checked.is_none() && self.exchange.is_none() && self.judged.is_none()
+        let is_known = self.assigned_id.is_none() && self.checked.is_none() && self.exchange.is_none();
+        is_known && self.judged.is_none() && !self.is_unseen
     }
 }
 

@@ -27,6 +27,7 @@ mod exchange;
 mod farewell;
 #[cfg(debug_assertions)]
 mod faults;
+mod first_word;
 mod flush;
 mod gate;
 mod given_id;

@@ -1,5 +1,6 @@
 //! Who becomes a client: a connection to the shard of its id, if there is room for one more.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ use super::counters::Dropped;
 use super::guest::{Guest, Then};
 use super::io::Io;
 use super::kept_wills::is_same_holder;
-use super::link::{Link, Written};
+use super::link::{Link, Stage, Written};
 use super::opening::Opening;
 use super::packets;
 use super::thread::{GUESTS, NOBODIES, SnThread};
@@ -23,10 +24,23 @@ use crate::mail::MovedConnection;
 use crate::slot::Slot;
 
 /// Whom a connection is for.
-struct Caller {
+pub(super) struct Caller {
     peer: PeerAddress,
     /// What it has shown in its handshake.
     shown: Option<Arc<Proof>>,
+    /// It may be somewhere else.
+    is_unseen: bool,
+}
+
+impl Caller {
+    pub(super) fn at(peer: SocketAddr, shown: Option<Arc<Proof>>, is_unseen: bool) -> Self {
+        Caller { peer: PeerAddress::Net(peer), shown, is_unseen }
+    }
+
+    /// Who speaks for all that publish without a connection.
+    fn nobody() -> Self {
+        Caller { peer: PeerAddress::Local, shown: None, is_unseen: false }
+    }
 }
 
 impl SnThread {
@@ -68,40 +82,22 @@ impl SnThread {
         true
     }
 
-    /// Opens the connection that a client asks for.
+    /// Opens the connection that a client asks for. Unless it has shown to be there, the broker only judges it, if its session
+    /// would be kept or take somebody's place: see [`super::word`].
     pub(super) fn open(&mut self, index: usize, opening: Opening) {
-        if self.table.get(index).is_some_and(|guest| guest.repeats(&opening)) {
+        let Some(guest) = self.table.get(index) else { return };
+        if guest.repeats(&opening) {
             return self.accept_again(index);
         }
-        let Opening { client_id, clean_session, will } = opening;
-        let shown = |guest: &Guest| self.tunnels.shown((guest.address.socket, guest.address.peer));
-        let own = self.table.get(index).and_then(|guest| shown(guest));
-        let namesake = if clean_session { None } else { self.table.namesake(&client_id, index) };
-        // Whoever says the same client id, and has shown another name, is told nothing of it.
-        let namesake = namesake.filter(|other| is_same_holder(own.as_deref(), shown(other).as_deref()));
-        // What it left at another address, or when it went: the ids of its topics, and its will.
-        let (ids, old_will) = namesake.map_or((None, None), |other| (Some(other.client.ids()), other.will.clone()));
-        let kept_will = self.kept_will(index, &client_id, own.as_deref());
-        if self.table.get(index).is_some_and(|guest| guest.is_another(&client_id)) {
+        let (client_id, is_another) = (&*opening.client_id, guest.is_another(&opening.client_id));
+        let is_unseen = !guest.is_there_as(client_id);
+        if is_another {
             self.keep_will(index);
         }
         let Some(guest) = self.table.get(index) else { return };
-        if guest.is_another(&client_id) {
+        if is_another {
             guest.forget();
         }
-        if let Some(ids) = ids {
-            guest.client.inherit(ids);
-        }
-        if will != WillChange::Keep {
-            guest.will_message = None;
-        }
-        guest.is_unsettled = true;
-        guest.has_kept_will = will == WillChange::Keep && (guest.has_kept_will || kept_will.is_some());
-        guest.will = match will {
-            WillChange::Keep => guest.will.take().or(old_will).or(kept_will),
-            WillChange::Delete => None,
-            WillChange::Set { topic, payload, qos, retain } => Some(StoredWill { topic, payload, qos, retain }),
-        };
         // The former connection from this address ends here. Who slept comes back in order; who did not has lost it.
         let former = guest.link.take().map(|mut link| {
             if guest.client.phase() != Phase::Active {
@@ -109,30 +105,72 @@ impl SnThread {
             }
             link
         });
-        guest.waiting.clear();
-        guest.clean_session = clean_session;
-        guest.has_answered = false;
-        let (terms, will) = (&self.doors[guest.door], guest.will.clone());
-        let connect = packets::connect(&client_id, clean_session, terms.session_expiry_s, will.as_ref());
+        guest.begin(&opening);
+        let (door, peer) = (guest.door, (guest.address.socket, guest.address.peer));
+        former.into_iter().for_each(|link| self.let_go(link));
+        let will = if is_unseen && !opening.clean_session {
+            self.will_of(index, &opening).0
+        } else {
+            self.inherit(index, &opening);
+            self.table.get(index).and_then(|guest| guest.will.clone())
+        };
+        let expiry_s = self.doors[door].session_expiry_s;
+        let connect = packets::connect(client_id, opening.clean_session, expiry_s, will.as_ref());
         let mut bytes = Vec::new();
         let is_said = Packet::Connect(connect).encode(Version::V5, &mut bytes).is_ok();
-        let (door, peer) = (guest.door, guest.address.peer);
-        former.into_iter().for_each(|link| self.let_go(link));
         let link = if is_said {
-            let caller = Caller { peer: PeerAddress::Net(peer), shown: own };
-            self.connect(door, caller, &client_id, bytes, Token(GUESTS + index), index)
+            let caller = Caller::at(peer.1, self.tunnels.shown(peer), is_unseen);
+            self.connect(door, caller, client_id, bytes, Token(GUESTS + index), index)
         } else {
             None
         };
-        match link {
-            Some(link) => {
-                if let Some(guest) = self.table.get(index) {
-                    guest.link = Some(link);
-                }
-                self.table.name(index, &client_id);
+        match self.table.get(index).filter(|_| link.is_some()) {
+            Some(guest) => {
+                guest.link = link;
+                self.table.call(index, client_id);
             }
             None => self.refuse(index),
         }
+    }
+
+    /// What a client has from before, at another address or when it went: the ids of its topics, and its will.
+    pub(super) fn inherit(&mut self, index: usize, opening: &Opening) {
+        let ids = self.namesake(index, opening).map(|other| other.client.ids());
+        let (will, is_kept) = self.will_of(index, opening);
+        let Some(guest) = self.table.get(index) else { return };
+        if let Some(ids) = ids {
+            guest.client.inherit(ids);
+        }
+        if opening.will != WillChange::Keep {
+            guest.will_message = None;
+        }
+        (guest.will, guest.has_kept_will) = (will, is_kept);
+    }
+
+    /// The will of a client that connects, and whether it is the one that it left.
+    fn will_of(&mut self, index: usize, opening: &Opening) -> (Option<StoredWill>, bool) {
+        match &opening.will {
+            WillChange::Delete => return (None, false),
+            WillChange::Set { topic, payload, qos, retain } => {
+                let (topic, payload) = (topic.clone(), payload.clone());
+                return (Some(StoredWill { topic, payload, qos: *qos, retain: *retain }), false);
+            }
+            WillChange::Keep => {}
+        }
+        let kept = self.kept_will(index, &opening.client_id);
+        let others = self.namesake(index, opening).and_then(|other| other.will.clone());
+        let Some(guest) = self.table.get(index) else { return (None, false) };
+        let is_kept = guest.has_kept_will || kept.is_some();
+        (guest.will.clone().or(others).or(kept), is_kept)
+    }
+
+    /// Who has the client id of a session that is to go on, at another address. Whoever has shown another name is told nothing
+    /// of it.
+    fn namesake(&self, index: usize, opening: &Opening) -> Option<&Guest> {
+        let shown = |guest: &Guest| self.tunnels.shown((guest.address.socket, guest.address.peer));
+        let own = self.table.look(index).and_then(shown);
+        let namesake = self.table.namesake(&opening.client_id, index).filter(|_| !opening.clean_session);
+        namesake.filter(|other| is_same_holder(own.as_deref(), shown(other).as_deref()))
     }
 
     /// The CONNACK has not arrived.
@@ -144,7 +182,7 @@ impl SnThread {
         self.finish(index, Then::Stay);
     }
 
-    fn refuse(&mut self, index: usize) {
+    pub(super) fn refuse(&mut self, index: usize) {
         let SnThread { table, doors, counters, out, now_ms, .. } = self;
         let Some(guest) = table.get(index) else { return };
         let terms = &doors[guest.door];
@@ -153,10 +191,10 @@ impl SnThread {
     }
 
     /// A connection to the shard of `client_id`, which begins with the CONNECT in `bytes`.
-    fn connect(
+    pub(super) fn connect(
         &mut self,
         door: usize,
-        Caller { peer, shown }: Caller,
+        Caller { peer, shown, is_unseen }: Caller,
         client_id: &str,
         bytes: Vec<u8>,
         token: Token,
@@ -186,8 +224,9 @@ impl SnThread {
             bytes,
             accepted_at,
             stranger: None,
+            is_unseen,
         });
-        Some(Link::new(ours))
+        Some(Link::new(ours, if is_unseen { Stage::Asking } else { Stage::Entering }))
     }
 
     /// A message of QoS -1 goes through the connection that all of its listener have together.
@@ -198,14 +237,7 @@ impl SnThread {
             let connect = packets::connect(&client_id, true, 0, None);
             if Packet::Connect(connect).encode(Version::V5, &mut bytes).is_ok() {
                 let token = Token(NOBODIES + door);
-                self.nobodies[door] = self.connect(
-                    door,
-                    Caller { peer: PeerAddress::Local, shown: None },
-                    &client_id,
-                    bytes,
-                    token,
-                    usize::MAX,
-                );
+                self.nobodies[door] = self.connect(door, Caller::nobody(), &client_id, bytes, token, usize::MAX);
             }
         }
         let is_taken = self.nobodies[door].as_mut().is_some_and(|link| link.publish(publish, None));

@@ -44,9 +44,11 @@ pub(super) enum Dropped {
     HandshakesFull,
     /// The same of one address.
     HandshakesOfAddress,
+    /// A CONNECT that nothing came after: its session was not opened.
+    Unanswered,
 }
 
-const DROPPED: [(Dropped, &str); 18] = [
+const DROPPED: [(Dropped, &str); 19] = [
     (Dropped::OutOfState, "out_of_state"),
     (Dropped::Refused, "refused"),
     (Dropped::Unknown, "not_connected"),
@@ -65,6 +67,7 @@ const DROPPED: [(Dropped, &str); 18] = [
     (Dropped::HellosFull, "hellos_per_turn"),
     (Dropped::HandshakesFull, "handshakes_max"),
     (Dropped::HandshakesOfAddress, "handshakes_per_address_max"),
+    (Dropped::Unanswered, "unanswered"),
 ];
 
 /// Counters of the thread.

@@ -7,6 +7,7 @@ use lapwing_sn::{QoS, ReturnCode};
 use super::counters::Dropped;
 use super::guest::{Guest, Then, Waiting};
 use super::io::Io;
+use super::link::{Link, Stage};
 use super::packets::{granted, return_code};
 
 impl Guest {
@@ -60,10 +61,11 @@ impl Guest {
 
     fn take_packet(&mut self, packet: &Packet<'_>, io: &mut Io<'_>) -> Then {
         match packet {
-            Packet::ConnAck(ack) if self.link.as_ref().is_some_and(|link| link.is_open) => {
+            Packet::ConnAck(ack) if self.link.as_ref().is_some_and(Link::is_open) => {
                 self.will_changed(ack.reason, io);
             }
             Packet::ConnAck(ack) => return self.connected(ack, io),
+            Packet::Auth(_) => self.judged(io),
             Packet::PubAck(ack) => self.session_answered(QoS::AtLeastOnce, ack, io),
             Packet::PubRec(ack) => self.session_answered(QoS::ExactlyOnce, ack, io),
             Packet::PubRel(ack) => {
@@ -94,26 +96,37 @@ impl Guest {
             return self.refused(return_code(ack.reason), io);
         }
         if let Some(link) = &mut self.link {
-            link.is_open = true;
+            link.stage = Stage::Open;
             link.receive_max = ack.properties.receive_max;
             link.ping_every_ms = ack.properties.server_keep_alive_s.map(|s| u64::from(s.max(1)) * 1000);
             link.ping_at_ms = io.now_ms + link.ping_every_ms.unwrap_or(0);
         }
         self.accept(io);
-        Then::Stay
+        if !ack.session_present {
+            self.drop_kept_will(io);
+        }
+        self.has_entered(io)
     }
 
-    /// Its session is open: CONNACK.
+    /// It has a session, or may have it: CONNACK, unless it has had that.
     pub(super) fn accept(&mut self, io: &mut Io<'_>) {
         let opened = self.client.opened(ReturnCode::ACCEPTED, &mut io.of(&self.address));
         io.check(opened.map(drop));
+        self.await_word(io);
     }
 
-    /// There is no session for it: CONNACK with the code, and it is gone.
+    /// There is no session for it: CONNACK with the code, or DISCONNECT if it has had a CONNACK, and it is gone.
     pub(super) fn refused(&mut self, code: ReturnCode, io: &mut Io<'_>) -> Then {
         io.counters.dropped(Dropped::Refused);
-        let refused = self.client.opened(code, &mut io.of(&self.address));
-        io.check(refused.map(drop));
+        match self.client.opened(code, &mut io.of(&self.address)) {
+            Ok(true) => {}
+            Ok(false) if self.client.phase() == Phase::Disconnected => {}
+            Ok(false) => {
+                let dismissed = self.client.dismiss(&mut io.of(&self.address));
+                io.check(dismissed);
+            }
+            Err(error) => io.check(Err(error)),
+        }
         Then::Leave
     }
 
@@ -148,9 +161,19 @@ impl Guest {
         }
     }
 
+    /// The connection is over.
+    pub(super) fn unlinked(&mut self, io: &mut Io<'_>) -> Then {
+        if self.is_awaited() {
+            // It has waited as long as a connection may for its CONNECT. Who speaks up later gets another one.
+            self.link = None;
+            return Then::Stay;
+        }
+        self.dismissed(io)
+    }
+
     /// The broker has ended the connection: the client is told so, and connects again if it wants.
     pub(super) fn dismissed(&mut self, io: &mut Io<'_>) -> Then {
-        if self.link.as_ref().is_some_and(|link| !link.is_open) {
+        if self.link.as_ref().is_some_and(|link| !link.is_open()) {
             return self.refused(ReturnCode::CONGESTION, io);
         }
         if self.client.phase() != Phase::Disconnected {

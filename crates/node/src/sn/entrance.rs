@@ -97,10 +97,11 @@ impl SnThread {
             return;
         }
         let peer = (address.socket, address.peer);
-        let index = self.table.add(Guest::new(address, door));
+        let is_sealed = self.tunnels.is_sealed(peer.0);
+        let index = self.table.add(Guest::new(address, is_sealed, door));
         self.counters.clients.set(self.table.len() as u64);
         let born = self.table.get(index).map_or(0, |guest| guest.born);
-        if self.tunnels.is_sealed(peer.0) && !self.tunnels.joined(peer, (index, born)) {
+        if is_sealed && !self.tunnels.joined(peer, (index, born)) {
             return self.remove(index);
         }
         self.hear(index, message);
@@ -108,7 +109,7 @@ impl SnThread {
 
     /// A message of a client, or of one that connects.
     fn hear(&mut self, index: usize, message: &Message<'_>) {
-        let SnThread { table, doors, counters, out, now_ms, turn, .. } = self;
+        let SnThread { table, doors, counters, turn, .. } = self;
         let Some(guest) = table.get(index) else { return };
         let terms = &doors[guest.door];
         let (last, count) = guest.heard;
@@ -117,6 +118,12 @@ impl SnThread {
         if count > terms.config.datagrams_per_turn_max {
             return counters.dropped(Dropped::TurnFull);
         }
+        if guest.note_word(message) {
+            self.enter(index);
+        }
+        let SnThread { table, doors, counters, out, now_ms, .. } = self;
+        let Some(guest) = table.get(index) else { return };
+        let terms = &doors[guest.door];
         let then = guest.hear(message, &mut Io { terms, counters, now_ms: *now_ms, out });
         self.finish(index, then);
     }

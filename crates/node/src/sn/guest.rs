@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use lapwing_codec::{Ack, Limits, Packet, PacketId, Publish, ReasonCode, Version, decode};
-use lapwing_sn::peer::{Client, Delivery, Outgoing, Phase, Tick, WillChange};
-use lapwing_sn::{EncodeError, Message, PingReq, QoS};
+use lapwing_sn::peer::{Client, Delivery, Outgoing, Phase, Tick};
+use lapwing_sn::{EncodeError, QoS};
 
 use super::address::Address;
 use super::counters::Dropped;
@@ -12,10 +12,13 @@ use super::io::Io;
 use super::link::{Link, UnderWay};
 use super::opening::Opening;
 use super::will::StoredWill;
+use super::word::Asks;
 
 /// A client, or who connects.
 pub(super) struct Guest {
     pub(super) address: Address,
+    /// Its datagrams come through DTLS, which has shown its address.
+    pub(super) is_sealed: bool,
     /// Its listener, among those of the thread.
     pub(super) door: usize,
     /// Tells it from earlier ones in the same place of the table.
@@ -36,8 +39,11 @@ pub(super) struct Guest {
     pub(super) waiting: VecDeque<Waiting>,
     /// Something came from its address after our CONNACK.
     pub(super) has_answered: bool,
-    /// When it is asked for a word again, if something waits for that.
-    probe_at_ms: Option<u64>,
+    /// Its last CONNECT, until something came after its CONNACK.
+    pub(super) said: Option<Box<Opening>>,
+    pub(super) asks: Asks,
+    /// It wants PINGRESP, as soon as its session is open.
+    pub(super) is_owed_pong: bool,
     /// In which turn it was heard last, and how often.
     pub(super) heard: (u64, u32),
     /// When the timer that counts fires.
@@ -66,9 +72,10 @@ pub(super) enum Then {
 }
 
 impl Guest {
-    pub(super) fn new(address: Address, door: usize) -> Self {
+    pub(super) fn new(address: Address, is_sealed: bool, door: usize) -> Self {
         Guest {
             address,
+            is_sealed,
             door,
             born: 0,
             client: Client::default(),
@@ -81,30 +88,29 @@ impl Guest {
             will_message: None,
             waiting: VecDeque::new(),
             has_answered: false,
-            probe_at_ms: None,
+            said: None,
+            asks: Asks::default(),
+            is_owed_pong: false,
             heard: (0, 0),
             timer_ms: None,
             counts_as_asleep: false,
         }
     }
 
-    /// Whether this is the CONNECT that was accepted last: its CONNACK was lost, for nothing else has come since.
-    pub(super) fn repeats(&self, opening: &Opening) -> bool {
-        let is_open = self.link.as_ref().is_some_and(|link| link.is_open);
-        let has_will = match &opening.will {
-            WillChange::Keep => true,
-            WillChange::Delete => self.will.is_none(),
-            WillChange::Set { topic, payload, qos, retain } => self.will.as_ref().is_some_and(|will| {
-                (&will.topic, &will.payload, will.qos, will.retain) == (topic, payload, *qos, *retain)
-            }),
-        };
-        let is_same = self.connects_as == opening.client_id && self.clean_session == opening.clean_session;
-        is_open && !self.has_answered && is_same && has_will
-    }
-
     /// Whether somebody else than before connects from its address.
     pub(super) fn is_another(&self, client_id: &str) -> bool {
         !self.connects_as.is_empty() && &*self.connects_as != client_id
+    }
+
+    /// A CONNECT of it is under way. Only who has shown to be there has something from before.
+    pub(super) fn begin(&mut self, opening: &Opening) {
+        if !self.is_there_as(&opening.client_id) {
+            (self.will, self.has_kept_will) = (None, false);
+        }
+        self.waiting.clear();
+        self.clean_session = opening.clean_session;
+        (self.has_answered, self.is_unsettled, self.is_owed_pong) = (false, true, false);
+        self.said = Some(Box::new(opening.clone()));
     }
 
     /// What the former client at its address had is not the next one's.
@@ -115,10 +121,7 @@ impl Guest {
 
     /// Sends what waits, as far as it goes; to one that is awake, asks for what else there is.
     pub(super) fn pump(&mut self, io: &mut Io<'_>) {
-        if !self.has_answered && !self.waiting.is_empty() {
-            return self.probe(io);
-        }
-        if !self.send_release(io) {
+        if !self.may_hear() || !self.send_release(io) {
             return;
         }
         while let Some(waiting) = self.waiting.pop_front() {
@@ -128,18 +131,6 @@ impl Guest {
             }
         }
         self.ask_for_more();
-    }
-
-    /// Two bytes, which whoever is there answers: what is larger waits for that.
-    fn probe(&mut self, io: &mut Io<'_>) {
-        let settings = io.terms.settings(&self.address);
-        if self.probe_at_ms.is_none_or(|at_ms| io.now_ms >= at_ms) {
-            self.probe_at_ms = Some(io.now_ms + settings.retry_ms);
-            let ping = Message::PingReq(PingReq { client_id: None });
-            if ping.encode(&settings.limits, io.out).is_err() {
-                io.counters.dropped(Dropped::TooLargeOut);
-            }
-        }
     }
 
     /// PUBREL that waits; false when it goes on waiting.
@@ -240,9 +231,8 @@ impl Guest {
 
     /// When [`Guest::tick`] has something to do.
     pub(super) fn next_wake_ms(&self) -> Option<u64> {
-        let probe = self.probe_at_ms.filter(|_| !self.has_answered && !self.waiting.is_empty());
         let ping = self.link.as_ref().filter(|link| link.ping_every_ms.is_some()).map(|link| link.ping_at_ms);
-        [self.client.next_wake_ms(), probe, ping].into_iter().flatten().min()
+        [self.client.next_wake_ms(), self.next_ask_ms(), ping].into_iter().flatten().min()
     }
 
     /// Time has passed.
@@ -251,16 +241,19 @@ impl Guest {
         let before = io.out.len();
         match self.client.tick(&mut io.of(&self.address)) {
             Tick::Lost => {
-                io.counters.lost.add(1);
+                if !self.is_awaited() {
+                    io.counters.lost.add(1);
+                }
                 return Then::Leave;
             }
-            Tick::SetupOver if self.link.is_none() => return Then::Leave,
+            Tick::SetupOver if self.link.is_none() && self.said.is_none() => return Then::Leave,
             Tick::Asleep => self.take_back(),
             Tick::SetupOver | Tick::Nothing => {}
         }
         if io.out.len() > before {
             io.counters.retransmissions.add(1);
         }
+        self.ask_for_word(io);
         self.pump(io);
         Then::Stay
     }

@@ -52,6 +52,16 @@ impl KeptWills {
         is_same_holder(kept.shown.as_deref(), shown).then(|| kept.will.clone())
     }
 
+    /// Forgets those whose sessions are over. At one listener all last as long, so who went first is the first.
+    pub(super) fn sweep(&mut self, now_ms: u64) {
+        while let Some(oldest) = self.order.first_entry() {
+            if self.of.get(oldest.get()).is_some_and(|kept| now_ms < kept.until_ms) {
+                break;
+            }
+            self.of.remove(&oldest.remove());
+        }
+    }
+
     /// It has another one from now on, or none.
     pub(super) fn forget(&mut self, client_id: &str) {
         if let Some(kept) = self.of.remove(client_id) {
@@ -92,6 +102,25 @@ mod tests {
         for id in ["a", "b", "c"] {
             wills.forget(id);
         }
+        assert!(wills.of.is_empty() && wills.order.is_empty());
+    }
+
+    /// Does a will whose client never comes back go with its session, and none before?
+    #[test]
+    fn a_will_goes_when_its_session_is_over() {
+        let mut wills = KeptWills::default();
+        for (id, until_ms) in [("a", 100), ("b", 100), ("c", 150)] {
+            wills.keep(id, will(id), None, until_ms, 9);
+        }
+        // It came back meanwhile, and went again.
+        wills.forget("b");
+        wills.keep("b", will("b"), None, 150, 9);
+        wills.sweep(99);
+        assert_eq!((wills.of.len(), wills.order.len()), (3, 3));
+        wills.sweep(100);
+        assert_eq!((wills.of.len(), wills.order.len()), (2, 2));
+        assert_eq!(wills.of("b", None, 149), Some(will("b")));
+        wills.sweep(150);
         assert!(wills.of.is_empty() && wills.order.is_empty());
     }
 }

@@ -35,6 +35,19 @@ pub(super) enum Written {
     Broken,
 }
 
+/// How far it has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The broker looks at the CONNECT of somebody who may be somewhere else.
+    Asking,
+    /// It would let the client in, once that has shown to be there.
+    Judged,
+    /// It lets the client in, or not any more.
+    Entering,
+    /// CONNACK has said yes.
+    Open,
+}
+
 /// Our end of it.
 #[derive(Debug)]
 pub(super) struct Link {
@@ -42,8 +55,7 @@ pub(super) struct Link {
     /// Read but not handled yet: less than a packet.
     pub(super) input: Vec<u8>,
     output: Vec<u8>,
-    /// CONNACK has said yes.
-    pub(super) is_open: bool,
+    pub(super) stage: Stage,
     /// DISCONNECT is the last that it gets: it goes when that is written.
     pub(super) is_ending: bool,
     /// It can be read.
@@ -68,12 +80,12 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn new(socket: Socket) -> Self {
+    pub(super) fn new(socket: Socket, stage: Stage) -> Self {
         Link {
             socket,
             input: Vec::new(),
             output: Vec::new(),
-            is_open: false,
+            stage,
             is_ending: false,
             is_readable: true,
             receive_max: 1,
@@ -89,9 +101,24 @@ impl Link {
         }
     }
 
-    /// Whether the shard keeps up.
+    pub(super) fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    /// Whether what the client says may go to its session, now or when that is open.
+    fn leads_in(&self) -> bool {
+        matches!(self.stage, Stage::Entering | Stage::Open)
+    }
+
+    /// Whether it does, and the shard keeps up.
     fn has_room(&self) -> bool {
-        !self.is_ending && self.output.len() < OUTPUT_BYTES_MAX
+        self.leads_in() && !self.is_ending && self.output.len() < OUTPUT_BYTES_MAX
+    }
+
+    /// The client has shown to be there: its CONNECT once more, behind which everything else goes.
+    pub(super) fn enter(&mut self, connect: &Connect<'_>) {
+        self.stage = Stage::Entering;
+        self.say(&Packet::Connect(*connect));
     }
 
     /// Whether there is something for the shard.
@@ -151,7 +178,7 @@ impl Link {
         bytes_max: usize,
         update: WillUpdate,
     ) -> Result<(), ReturnCode> {
-        if !self.is_open || !self.has_room() || self.changing.is_some() {
+        if !self.has_room() || self.changing.is_some() {
             return Err(ReturnCode::CONGESTION);
         }
         let begun = self.output.len();
@@ -182,7 +209,7 @@ impl Link {
 
     /// The client goes: without its will, if it says so itself.
     pub(super) fn end(&mut self) {
-        if !std::mem::replace(&mut self.is_ending, true) {
+        if !std::mem::replace(&mut self.is_ending, true) && self.leads_in() {
             self.say(&Packet::Disconnect(Disconnect::new(ReasonCode::Success)));
         }
     }

@@ -10,9 +10,9 @@
 //! - One message of QoS 1 or 2 is under way to a client (its Receive Maximum is 1); all others wait in its session, which is
 //!   where queues are bounded, kept and counted. What has QoS 0 and cannot go at once waits here, so many messages.
 //! - What goes to a client first is kept: PUBACK and PUBREC say what the session said, and PUBREL follows the session's.
-//! - A source address is no identity. Nobody is answered with more bytes than came, before something came that answers: a message
-//!   waits until then, behind a PINGREQ of two bytes. Only a CONNECT makes an entry in the table; who has one and has not
-//!   answered goes when there is no place for another.
+//! - A source address is no identity. Nobody is answered with more bytes than came, before something came that answers; and before
+//!   that no session is opened that is kept or takes somebody's place ([`word`]). Only a CONNECT makes an entry in the table; who
+//!   has one and has not answered goes when there is no place for another.
 //! - Behind `sns://` each datagram goes through a connection of DTLS ([`tunnels`]) and is then as any other. Handshakes are done
 //!   here, so many steps in a turn. Who is connected goes with the connection he is connected in.
 //! - Nothing here waits for a shard: what finds no room in a client's connection is refused with 0x01 (congestion), or counted
@@ -28,6 +28,7 @@ mod guest;
 mod io;
 mod kept_wills;
 mod lay;
+mod leaving;
 mod link;
 pub(crate) mod nobody;
 mod opening;
@@ -43,6 +44,7 @@ mod tunnel;
 mod tunnels;
 mod up;
 mod will;
+mod word;
 
 pub(crate) use counters::SnCounters;
 pub(crate) use lay::lay_sn;

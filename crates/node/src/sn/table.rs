@@ -12,7 +12,7 @@ use super::guest::Guest;
 pub(super) struct Table {
     guests: Slab<Guest>,
     by_address: HashMap<Address, usize>,
-    /// The last one that came under a client id.
+    /// Who has the session of a client id, or had it last.
     by_id: HashMap<Box<str>, usize>,
     /// Those that had not answered when they were connected, the oldest first; some have since, or are gone.
     silent: VecDeque<(usize, u64)>,
@@ -32,17 +32,22 @@ impl Table {
         self.guests.get_mut(index)
     }
 
+    /// The same to read it.
+    pub(super) fn look(&self, index: usize) -> Option<&Guest> {
+        self.guests.get(index)
+    }
+
     /// The same, if it is still the one that was born then.
     pub(super) fn get_born(&mut self, index: usize, born: u64) -> Option<&mut Guest> {
         self.guests.get_mut(index).filter(|guest| guest.born == born)
     }
 
-    /// The last one of a client id, another than the one at `index`.
+    /// Who has the session of a client id, another than the one at `index`.
     pub(super) fn namesake(&self, client_id: &str, index: usize) -> Option<&Guest> {
         self.by_id.get(client_id).filter(|&&other| other != index).and_then(|&other| self.guests.get(other))
     }
 
-    /// Whether the one at `index` is the last that came under its client id.
+    /// Whether the one at `index` is the last that had the session of its client id.
     pub(super) fn is_last(&self, index: usize) -> bool {
         self.guests.get(index).is_some_and(|guest| self.by_id.get(&guest.connects_as) == Some(&index))
     }
@@ -58,14 +63,13 @@ impl Table {
     }
 
     /// It connects under this id; until it answers it may have to go.
-    pub(super) fn name(&mut self, index: usize, client_id: &str) {
+    pub(super) fn call(&mut self, index: usize, client_id: &str) {
         let Some(guest) = self.guests.get_mut(index) else { return };
         let former = std::mem::replace(&mut guest.connects_as, client_id.into());
         let (born, has_answered) = (guest.born, guest.has_answered);
         if former.as_ref() != client_id {
             self.forget_id(&former, index);
         }
-        self.by_id.insert(client_id.into(), index);
         if has_answered {
             return;
         }
@@ -74,6 +78,13 @@ impl Table {
             self.silent.retain(|(index, born)| is_silent(guests, *index, *born));
         }
         self.silent.push_back((index, born));
+    }
+
+    /// It has the session of its id from now on.
+    pub(super) fn name(&mut self, index: usize) {
+        if let Some(guest) = self.guests.get(index) {
+            self.by_id.insert(guest.connects_as.clone(), index);
+        }
     }
 
     /// Who has connected first of those that have not answered, another than the one at `index`.
@@ -126,7 +137,7 @@ mod tests {
     use super::*;
 
     fn guest(port: u16) -> Guest {
-        Guest::new(Address::new(0, SocketAddr::from(([127, 0, 0, 1], port)), None), 0)
+        Guest::new(Address::new(0, SocketAddr::from(([127, 0, 0, 1], port)), None), false, 0)
     }
 
     /// Is the oldest of those that have not answered the one to go, and nobody who has, or is gone?
@@ -135,7 +146,7 @@ mod tests {
         let mut table = Table::default();
         let places: Vec<usize> = (1..=4).map(|port| table.add(guest(port))).collect();
         for (place, id) in places.iter().zip(["a", "b", "c", "d"]) {
-            table.name(*place, id);
+            table.call(*place, id);
         }
         table.get(places[0]).unwrap().has_answered = true;
         table.remove(places[1]).unwrap();
@@ -150,11 +161,11 @@ mod tests {
         let mut table = Table::default();
         let places: Vec<usize> = (1..=1_000).map(|port| table.add(guest(port))).collect();
         for place in &places {
-            table.name(*place, &place.to_string());
+            table.call(*place, &place.to_string());
             table.get(*place).unwrap().has_answered = true;
         }
         let newcomer = table.add(guest(2_000));
-        table.name(newcomer, "newcomer");
+        table.call(newcomer, "newcomer");
         assert_eq!(table.silent.len(), 1_001);
         for _ in 0..3 {
             assert_eq!(table.oldest_silent(newcomer), None);
@@ -172,7 +183,8 @@ mod tests {
         for number in 0..crate::shard::one_off_count() {
             let port = (number % 60_000) as u16 + 1;
             let place = table.add(guest(port));
-            table.name(place, &format!("device-{number}"));
+            table.call(place, &format!("device-{number}"));
+            table.name(place);
             alive.push_back(place);
             if alive.len() > ALIVE {
                 table.remove(alive.pop_front().unwrap()).unwrap();
@@ -189,9 +201,12 @@ mod tests {
     fn who_is_gone_leaves_nothing() {
         let mut table = Table::default();
         let first = table.add(guest(1));
-        table.name(first, "a");
+        table.call(first, "a");
+        table.name(first);
         let second = table.add(guest(2));
-        table.name(second, "a");
+        table.call(second, "a");
+        assert!(table.is_last(first) && !table.is_last(second), "who only wants it has not got it");
+        table.name(second);
         assert!(table.namesake("a", first).is_some() && table.namesake("a", second).is_none());
         table.remove(first).unwrap();
         assert!(table.namesake("a", first).is_some(), "the id is the second one's");

@@ -12,6 +12,7 @@ use super::counters::SnCounters;
 use super::guest::Then;
 use super::io::Io;
 use super::kept_wills::KeptWills;
+use super::leaving::Leaving;
 use super::link::{Link, Written};
 use super::output::Outlet;
 use super::overflow::Overflow;
@@ -67,8 +68,7 @@ pub(crate) struct SnThread {
     sealed: DtlsOutput,
     /// Clients whose shard has said something, or that have something for it.
     touched: Vec<usize>,
-    /// Connections whose last word is not written yet, and until when that is waited for.
-    leaving: Vec<(Link, u64)>,
+    pub(super) leaving: Leaving,
     timers: Timers<(usize, u64)>,
     /// By listener, when it says next that it is there; none: never.
     pub(super) advertise_at_ms: Vec<Option<u64>>,
@@ -121,7 +121,7 @@ impl SnThread {
             opened: DtlsOutput::default(),
             sealed: DtlsOutput::default(),
             touched: Vec::new(),
-            leaving: Vec::new(),
+            leaving: Leaving::default(),
             timers: Timers::new(),
             buffer: vec![0; BUFFER_BYTES],
             out: Vec::new(),
@@ -162,10 +162,11 @@ impl SnThread {
             self.serve_touched();
             self.look_at_nobodies();
             self.run_timers();
+            self.kept_wills.iter_mut().for_each(|wills| wills.sweep(self.now_ms));
             self.tick_tunnels();
             self.advertise();
             self.serve_touched();
-            self.let_leave();
+            self.leaving.look(self.now_ms);
             self.lines.iter_mut().for_each(Line::flush);
         }
     }
@@ -250,7 +251,7 @@ impl SnThread {
         let io = &mut Io { terms, counters, now_ms: *now_ms, out };
         let Some(link) = &mut guest.link else { return };
         let then = match link.read(buffer) {
-            None => guest.dismissed(io),
+            None => guest.unlinked(io),
             Some(read) => {
                 let (handled, then) = guest.take_packets(&buffer[read.clone()], io);
                 if let Some(link) = &mut guest.link {
@@ -302,7 +303,7 @@ impl SnThread {
         match then {
             Then::Open(opening) => self.open(index, opening),
             Then::Leave => return self.remove(index),
-            Then::Stay => self.settle_will(index),
+            Then::Stay => self.settle(index),
         }
         self.flush(index);
         self.set_timer(index);
@@ -325,32 +326,6 @@ impl SnThread {
             let born = guest.born;
             self.timers.add(at_ms, (index, born));
         }
-    }
-
-    /// A client is gone. Its connection ends behind what it has said.
-    pub(super) fn remove(&mut self, index: usize) {
-        self.keep_will(index);
-        let Some(guest) = self.table.remove(index) else { return };
-        self.counters.clients.set(self.table.len() as u64);
-        if guest.counts_as_asleep {
-            self.counters.asleep.sub(1);
-        }
-        let peer = (guest.address.socket, guest.address.peer);
-        self.tunnels.left(peer, (index, guest.born), self.now_ms, &self.counters);
-        guest.link.into_iter().for_each(|link| self.let_go(link));
-    }
-
-    /// A connection ends behind what its client has said.
-    pub(super) fn let_go(&mut self, mut link: Link) {
-        if link.flush() == Written::Rest {
-            let until_ms = self.now_ms + self.shared.config.limits.connect_timeout_ms;
-            self.leaving.push((link, until_ms));
-        }
-    }
-
-    fn let_leave(&mut self) {
-        let now_ms = self.now_ms;
-        self.leaving.retain_mut(|(link, until_ms)| now_ms < *until_ms && link.flush() == Written::Rest);
     }
 
     /// Sends what gathered to `address`.

@@ -2,18 +2,21 @@
 
 use lapwing_codec::{Ack, Packet, PacketId, Publish, PublishProperties, ReasonCode};
 use lapwing_sn::peer::{Answer, Event, Receipt};
-use lapwing_sn::{Message, PublishQoS, QoS, ReturnCode};
+use lapwing_sn::{Message, PingReq, PublishQoS, QoS, ReturnCode};
 
 use super::counters::Dropped;
 use super::guest::{Guest, Then, Waiting, first_answer};
 use super::io::Io;
+use super::link::Stage;
 use super::opening::Opening;
 use super::will::StoredWill;
 
 impl Guest {
     /// Takes what came from the client's address.
     pub(super) fn hear(&mut self, message: &Message<'_>, io: &mut Io<'_>) -> Then {
-        self.note_answer(message);
+        if self.must_wait_for_session(message) {
+            return Then::Stay;
+        }
         let event = match self.client.handle(message, &io.terms.predefined, &mut io.of(&self.address)) {
             Ok(event) => event,
             Err(_) => {
@@ -76,16 +79,25 @@ impl Guest {
                 return Then::Leave;
             }
         }
-        if self.has_answered && !self.waiting.is_empty() {
+        if !self.waiting.is_empty() {
             self.pump(io);
         }
         Then::Stay
     }
 
-    /// Whatever comes after our CONNACK, and is no new CONNECT, is of somebody who is there.
-    fn note_answer(&mut self, message: &Message<'_>) {
-        let may_be_blind = matches!(message, Message::Connect(_) | Message::WillTopic(_) | Message::WillMsg(_));
-        self.has_answered |= !may_be_blind && self.link.as_ref().is_some_and(|link| link.is_open);
+    /// PINGRESP says that the session is there, as SUBACK does: it waits while that is being opened.
+    fn must_wait_for_session(&mut self, message: &Message<'_>) -> bool {
+        let is_entering = self.link.as_ref().is_some_and(|link| link.stage == Stage::Entering);
+        let waits =
+            is_entering && self.has_answered && matches!(message, Message::PingReq(PingReq { client_id: None }));
+        self.is_owed_pong |= waits;
+        waits
+    }
+
+    /// Its session is open.
+    pub(super) fn has_entered(&mut self, io: &mut Io<'_>) -> Then {
+        let ping = Message::PingReq(PingReq { client_id: None });
+        if std::mem::take(&mut self.is_owed_pong) { self.hear(&ping, io) } else { Then::Stay }
     }
 
     fn congested(&mut self, receipt: Option<Receipt>, io: &mut Io<'_>) {

@@ -6,11 +6,11 @@
 
 use lapwing_codec::ReasonCode;
 use lapwing_sn::{QoS, ReturnCode, WillTopic};
-use lapwing_transport::Proof;
 
 use super::counters::Dropped;
 use super::guest::Guest;
 use super::io::Io;
+use super::link::Link;
 use super::packets::{self, return_code};
 use super::thread::SnThread;
 
@@ -44,6 +44,8 @@ enum Part {
     Topic,
     /// WILLMSGUPD.
     Message,
+    /// Nothing that the client has said.
+    None,
 }
 
 impl Guest {
@@ -89,13 +91,23 @@ impl Guest {
         }
     }
 
+    /// It has come back to a session that is over, for all that the will was kept here: so is that.
+    pub(super) fn drop_kept_will(&mut self, io: &mut Io<'_>) {
+        if std::mem::take(&mut self.has_kept_will) && self.will.is_some() {
+            self.update_will(WillUpdate { part: Part::None, will: None }, io);
+        }
+    }
+
     /// What the session says of it.
     pub(super) fn will_changed(&mut self, reason: ReasonCode, io: &mut Io<'_>) {
         let Some(WillUpdate { part, will }) = self.link.as_mut().and_then(|link| link.changing.take()) else { return };
         if reason.is_error() {
             return self.refuse_update(part, return_code(reason), io);
         }
-        (self.will, self.will_message) = (will, None);
+        self.will = will;
+        if part != Part::None {
+            self.will_message = None;
+        }
         self.answer_update(part, ReturnCode::ACCEPTED, io);
     }
 
@@ -108,24 +120,27 @@ impl Guest {
         let answered = match part {
             Part::Topic => self.client.will_topic_stored(code, &mut io.of(&self.address)),
             Part::Message => self.client.will_message_stored(code, &mut io.of(&self.address)),
+            Part::None => Ok(()),
         };
         io.check(answered);
     }
 }
 
 impl SnThread {
-    /// The will that a client left when it went from this listener.
-    pub(super) fn kept_will(&mut self, index: usize, client_id: &str, shown: Option<&Proof>) -> Option<StoredWill> {
-        let door = self.table.get(index)?.door;
-        self.kept_wills[door].of(client_id, shown, self.now_ms)
+    /// The will that a client left when it went from this listener, for the one at `index`.
+    pub(super) fn kept_will(&self, index: usize, client_id: &str) -> Option<StoredWill> {
+        let guest = self.table.look(index)?;
+        let shown = self.tunnels.shown((guest.address.socket, guest.address.peer));
+        self.kept_wills[guest.door].of(client_id, shown.as_deref(), self.now_ms)
     }
 
-    /// A client goes, and its session may be kept: so is its will. A will of somebody who never answered is none, but for
-    /// the one that was there before.
+    /// A client goes, and its session may be kept: so is its will. A will of somebody who never answered, or whose session was
+    /// not opened, is none, but for the one that was there before.
     pub(super) fn keep_will(&mut self, index: usize) {
         let is_last = self.table.is_last(index);
         let is_its_own = |guest: &&mut Guest| {
-            guest.client.id() == &*guest.connects_as && (guest.has_answered || guest.has_kept_will)
+            let is_said = guest.has_answered && !guest.is_unsettled;
+            guest.client.id() == &*guest.connects_as && (is_said || guest.has_kept_will)
         };
         let Some(guest) = self.table.get(index).filter(is_its_own).filter(|_| is_last) else { return };
         let (door, peer) = (guest.door, (guest.address.socket, guest.address.peer));
@@ -143,13 +158,14 @@ impl SnThread {
         }
     }
 
-    /// A client was accepted: what it left of a will is its own again, or no more.
-    pub(super) fn settle_will(&mut self, index: usize) {
+    /// A client was accepted: it has the session of its id, and what it left of a will is its own again, or no more.
+    pub(super) fn settle(&mut self, index: usize) {
         let Some(guest) = self.table.get(index) else { return };
-        let is_open = guest.link.as_ref().is_some_and(|link| link.is_open);
+        let is_open = guest.link.as_ref().is_some_and(Link::is_open);
         if is_open && std::mem::take(&mut guest.is_unsettled) {
             let (door, client_id) = (guest.door, guest.connects_as.clone());
             self.kept_wills[door].forget(&client_id);
+            self.table.name(index);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A device that speaks MQTT-SN over UDP, and says exactly what it is told to.
+//! A device that speaks MQTT-SN over UDP, and says exactly what it is told to; but PINGRESP to a PINGREQ, while it hears.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -54,8 +54,16 @@ impl Device {
         device
     }
 
-    /// CONNECT without a will, to CONNACK.
+    /// CONNECT without a will, to CONNACK; a session that is kept is opened too.
     pub fn come(&self, client_id: &str, clean_session: bool) {
+        self.knock(client_id, clean_session);
+        if !clean_session {
+            self.expect_silence();
+        }
+    }
+
+    /// CONNECT without a will, to CONNACK, and not a word more.
+    pub fn knock(&self, client_id: &str, clean_session: bool) {
         self.say(Message::Connect(Connect { will: false, clean_session, duration_s: 600, client_id }));
         self.expect(Message::ConnAck(ReturnCode::ACCEPTED));
     }
@@ -68,7 +76,7 @@ impl Device {
 
     /// Whether the next message is such a one; if not it must be a CONNACK that accepts.
     fn take_any(&self, is_it: impl FnOnce(&Message<'_>) -> bool) -> bool {
-        let bytes = self.hear();
+        let bytes = self.hear_word();
         let heard = decode(&bytes, &Limits::PROTOCOL).expect("the node speaks MQTT-SN").message;
         let found = is_it(&heard);
         assert!(found || heard == Message::ConnAck(ReturnCode::ACCEPTED), "{heard:?}");
@@ -93,16 +101,27 @@ impl Device {
         bytes
     }
 
+    /// The next datagram that does not only ask whether it is there.
+    fn hear_word(&self) -> Vec<u8> {
+        loop {
+            let bytes = self.hear();
+            if bytes != [2, 0x16] {
+                return bytes;
+            }
+            self.say(Message::PingResp);
+        }
+    }
+
     /// The next message, which must be this one.
     pub fn expect(&self, message: Message<'_>) {
-        let bytes = self.hear();
+        let bytes = self.hear_word();
         let heard = decode(&bytes, &Limits::PROTOCOL).expect("the node speaks MQTT-SN").message;
         assert_eq!(heard, message);
     }
 
     /// What `take` finds in the next message, which must be of this kind.
     pub fn take<T>(&self, kind: Kind, take: impl FnOnce(&Message<'_>) -> T) -> T {
-        let bytes = self.hear();
+        let bytes = self.hear_word();
         let heard = decode(&bytes, &Limits::PROTOCOL).expect("the node speaks MQTT-SN").message;
         assert_eq!(heard.kind(), kind, "{heard:?}");
         take(&heard)
@@ -130,6 +149,14 @@ impl Device {
             Message::SubAck(ack) => *ack,
             other => panic!("{other:?}"),
         })
+    }
+
+    /// The kind of the next message, which must be one of these.
+    pub fn take_any_of(&self, kinds: &[Kind]) -> Kind {
+        let bytes = self.hear_word();
+        let heard = decode(&bytes, &Limits::PROTOCOL).expect("the node speaks MQTT-SN").message;
+        assert!(kinds.contains(&heard.kind()), "{heard:?}");
+        heard.kind()
     }
 
     /// The next message must be a REGISTER; it is accepted. Its topic and id.

@@ -59,9 +59,10 @@ impl Client {
         self.repeats.clear();
     }
 
-    /// It comes from another address in a session that goes on: its topic ids are what they were there.
+    /// It comes from another address in a session that goes on: its topic ids are what they were there, and are told again.
     pub fn inherit(&mut self, ids: Registrations) {
         self.registrations = ids;
+        self.registrations.untell();
     }
 
     /// Takes a message that came from the client; what is to be sent at once goes to the context.

@@ -35,8 +35,8 @@ fn a_client_id_is_one_client() {
     let mut client = connect(&node, "both");
     device.expect(GONE);
     let again = Device::connect(&node, "both");
-    client.expect_end(Some(ReasonCode::SessionTakenOver));
     again.expect_silence();
+    client.expect_end(Some(ReasonCode::SessionTakenOver));
 }
 
 /// Is the client that speaks for those without a connection nobody else, neither a client of MQTT nor a device?

@@ -3,6 +3,7 @@
 mod addresses;
 mod clients;
 mod dice;
+mod first_words;
 mod flood;
 mod gateways;
 mod hostile;

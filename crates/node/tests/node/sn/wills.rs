@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lapwing_codec::{ReasonCode, SubscriptionOptions};
 use lapwing_node::{Handle, HookAnswer, HookCall, HookName};
-use lapwing_sn::{Connect, Message, Publish, QoS, ReturnCode, WillMsg, WillTopic};
+use lapwing_sn::{Connect, Kind, Message, Publish, QoS, ReturnCode, WillMsg, WillTopic};
 
 use super::{SN, dropped, listen, set_up, set_up_with};
 use crate::client::Client;
@@ -13,9 +13,9 @@ use crate::hook_double::{Barrier, Double};
 use crate::packets::lasting;
 use crate::{connect, eventually, hook_double, metric, node};
 
-/// The connection of a device ends without its word: somebody else comes under its id.
+/// The connection of a device ends without its word: somebody else comes under its id, and goes on with its session.
 fn lose(node: &Handle, client_id: &str) {
-    drop(connect(node, client_id));
+    drop(Client::connect_with(node, &lasting(client_id)));
 }
 
 fn say_topic(device: &Device, topic: &str) {
@@ -248,6 +248,7 @@ fn a_will_is_kept_with_its_session() {
     let device = Device::new(&node);
     let kept = Connect { will: true, clean_session: false, duration_s: 600, client_id: "kept" };
     set_up_with(&device, kept, "w/1");
+    device.expect_silence();
     device.leave();
     come_back_and_be_lost(&node, "kept");
     told(&mut listener, "w/1");
@@ -277,9 +278,34 @@ fn a_will_is_kept_with_its_session() {
     let mut both = wills(&mut listener, 2);
     both.dedup();
     assert_eq!(both, texts(&[("w/3", "lost")]));
-    Device::new(&node).come("kept", true);
+    let clean = Device::new(&node);
+    clean.come("kept", true);
+    clean.expect_silence();
     come_back_and_be_lost(&node, "kept");
     listener.expect_silence();
+}
+
+/// Is the will of a session that was ended elsewhere meanwhile no more, though its device asks for the one that it had?
+#[test]
+fn a_will_is_over_with_its_session() {
+    let node = node(SN);
+    let mut listener = listen(&node, "w/#", QoS::AtLeastOnce);
+    let device = Device::new(&node);
+    let kept = Connect { will: true, clean_session: false, duration_s: 600, client_id: "kept" };
+    set_up_with(&device, kept, "w/1");
+    device.expect_silence();
+    device.leave();
+    // With a clean start, which ends that session, and without one that stays.
+    drop(connect(&node, "kept"));
+    eventually("its session is over", || metric(&node, "lapwing_sessions", "") == 1);
+    device.come("kept", false);
+    eventually("that change is through: one is under way at a time", || {
+        device.say(Message::WillMsgUpd(WillMsg { payload: b"of no topic" }));
+        device.take(Kind::WillMsgResp, |answer| *answer == Message::WillMsgResp(ReturnCode::ACCEPTED))
+    });
+    lose(&node, "kept");
+    listener.expect_silence();
+    assert_eq!(metric(&node, "lapwing_wills_published_total", ""), 0);
 }
 
 /// Are wills of clients that are gone bounded, the oldest given up and counted?
@@ -290,6 +316,7 @@ fn kept_wills_are_bounded() {
     for id in ["w/first", "w/second"] {
         let device = Device::new(&node);
         set_up_with(&device, Connect { will: true, clean_session: false, duration_s: 600, client_id: id }, id);
+        device.expect_silence();
         device.leave();
     }
     eventually("the oldest is given up", || dropped(&node, "wills_kept_max") == 1);
