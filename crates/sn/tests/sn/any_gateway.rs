@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::pool::{Pool, messages, pool};
-use crate::translator::{connect, encoded, id, publish, subscribe};
+use crate::translated::{connect, encoded, id, publish, subscribe};
 
 #[derive(Clone, Debug)]
 enum Step {

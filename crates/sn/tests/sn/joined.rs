@@ -7,7 +7,7 @@ use lapwing_sn::client::{self, Translator};
 
 use crate::link::{DELAY_MS_MAX, Link, To};
 use crate::served::{Served, patient};
-use crate::translator::{connect, encoded, id, subscribe};
+use crate::translated::{connect, encoded, id, subscribe};
 
 const MESSAGES: u8 = 40;
 

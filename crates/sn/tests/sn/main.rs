@@ -14,6 +14,7 @@ mod pool;
 mod round_trip;
 mod served;
 mod shortened;
+mod translated;
 mod translator;
 mod translator_asleep;
 

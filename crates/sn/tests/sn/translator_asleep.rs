@@ -6,7 +6,7 @@ use lapwing_sn::client::Error;
 use lapwing_sn::peer::Phase;
 
 use crate::gateway::bytes;
-use crate::translator::{Device, encoded, id, publish};
+use crate::translated::{Device, encoded, id, publish};
 
 /// `ab` of QoS 2 under id 7, as the client hears it.
 const HEARD: &[u8] = &[0x34, 8, 0, 2, b'a', b'b', 0, 7, b'2', b'3'];
