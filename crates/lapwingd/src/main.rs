@@ -59,6 +59,7 @@ fn run(arguments: &Arguments) -> Result<u8, (Faults, Option<Box<log::Log>>)> {
     // Before there is a second thread: all of them inherit it.
     let received = signals::take().map_err(|faults| (faults, None))?;
     system::narrow_umask();
+    system::take_small_pages();
     let read = configuration::load(arguments).map_err(|faults| (faults, Some(Box::new(log::Log::early(arguments)))))?;
     let log = log::Log::of(&read.own.log);
     serve::serve(arguments, read, &received, &log).map_err(|faults| (faults, Some(Box::new(log))))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lapwing_node::{Handle, ReadBy, ReaderInfo};
+use lapwing_node::{Handle, ReadBy, ReaderInfo, WallTime};
 use serde_json::{Value as Json, json};
 
 use super::answer::{Answer, Held, members};
@@ -14,7 +14,6 @@ use super::parameters::ReadParameters;
 use super::query::Query;
 use super::read_places::ReadPlaces;
 use super::text::{json_text, quoted};
-use crate::calendar::time_text;
 
 /// Those of a node.
 pub(super) struct Streams {
@@ -132,11 +131,11 @@ fn reader(info: &ReaderInfo) -> String {
         .iter()
         .map(|(partition, offset)| members(&[("partition", &json!(partition)), ("next_offset", &json!(offset))]))
         .collect();
-    let seen_at = Duration::from_millis(u64::try_from(info.seen_at_ms).unwrap_or(0));
+    let seen_at = WallTime::since_epoch(Duration::from_millis(u64::try_from(info.seen_at_ms).unwrap_or(0)));
     format!(
         "{{\"name\":{},\"seen_at\":\"{}\",\"partitions\":[{}]}}",
         json_text(&json!(info.name)),
-        time_text(seen_at),
+        seen_at.with_ms(),
         places.join(",")
     )
 }
