@@ -31,9 +31,9 @@ def test_a_file_is_read_and_as_much_of_it_as_was_asked_for(tmp_path: Path) -> No
     assert read_once(Path("/dev/zero"), 5) == b"\0" * 5
     for read in (lambda path: read_once(path, 1), open_file):
         with pytest.raises(FileNotFoundError):
-            read(tmp_path / "none")  # type: ignore[operator]
+            read(tmp_path / "none")
         with pytest.raises(IsADirectoryError):
-            read(tmp_path)  # type: ignore[operator]
+            read(tmp_path)
 
 
 def test_what_is_no_file_is_named(tmp_path: Path, pipe: Path) -> None:

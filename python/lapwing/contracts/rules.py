@@ -33,6 +33,7 @@ def _no_constant(name: str) -> NoReturn:
 
 _DIGITS_MAX = 400
 """No number of the contract has as many; of some thousands of digits Python makes no number at all."""
+_FAR: int = 10**_DIGITS_MAX
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -40,7 +41,7 @@ def _whole_number(digits: str) -> int:
     """What the digits say, or something as far out of every range: one member too large does not cost the others."""
     if len(digits) <= _DIGITS_MAX:
         return int(digits)
-    return -(10**_DIGITS_MAX) if digits.startswith("-") else 10**_DIGITS_MAX
+    return -_FAR if digits.startswith("-") else _FAR
 
 
 _DECODER = json.JSONDecoder(parse_int=_whole_number, parse_constant=_no_constant, strict=True)
