@@ -9,15 +9,24 @@ from types import TracebackType
 from typing import Self
 
 ROOT = Path(__file__).parents[2]
-_BUILD_S, _END_S = 100, 30
+BUILD_S = 900
+"""A build from nothing, on a busy machine."""
+_END_S = 30
+_TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 
 
 def build() -> Path:
-    """The program. As CI builds it, with the features of all tests: where it is there cargo looks and does nothing."""
-    command = ["cargo", "test", "--locked", "--workspace", "--quiet", "--no-run", "--test", "process"]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=_BUILD_S)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
-    return ROOT / target / "debug" / "lapwingd"
+    """The program, as tests of the Rust rooms have left it; built as they build it where a source is newer."""
+    program = _TARGET / "debug" / "lapwingd"
+    if not program.exists() or program.stat().st_mtime < _newest_source():
+        command = ["cargo", "test", "--locked", "--workspace", "--quiet", "--no-run", "--test", "process"]
+        subprocess.run(command, cwd=ROOT, check=True, timeout=BUILD_S)
+    return program
+
+
+def _newest_source() -> float:
+    files = [ROOT / "Cargo.lock", *(ROOT / "crates").rglob("*.rs"), *(ROOT / "crates").rglob("*.json")]
+    return max(file.stat().st_mtime for file in files)
 
 
 class Daemon:
@@ -37,7 +46,7 @@ class Daemon:
                 break
         if "ready" not in said:
             raise AssertionError(self._process.communicate(timeout=_END_S)[1])
-        self.http_url = said["http"]
+        self.url, self.http_url = said["mqtt"], said["http"]
 
     def __enter__(self) -> Self:
         return self

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from daemon import Daemon, build
+from daemon import Daemon
 from web import TIMEOUT_S, get
 
 import lapwing
@@ -133,11 +133,6 @@ HEADERS = (
     "cross-origin-resource-policy",
 )  # fmt: skip
 SEEN_AT = re.compile(rb'"seen_at":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"')
-
-
-@pytest.fixture(scope="module")
-def program() -> Path:
-    return build()
 
 
 @pytest.fixture(scope="module")
