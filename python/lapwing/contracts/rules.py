@@ -1,8 +1,8 @@
 """What breaks the reading's contract: a table of named reasons, in the order in which they are asked.
 
 `decode` accepts; this table says why something was refused, so it runs only on the refused and may be slow.
-The parser never decides: trailing bytes, single quotes, ``NaN``, numbers as strings, times without a zone are
-refused here whatever a JSON library would let through. A member that is repeated counts with each of its
+The parser never decides: trailing bytes, single quotes, numbers as strings, times without a zone are refused here
+whatever a JSON library would let through. A member that is repeated counts with each of its
 values for the decoder and with its last one here.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 from lapwing.contracts.fields import Field
 from lapwing.contracts.reading import READING, VERSION
@@ -25,10 +25,6 @@ _OPTIONAL = frozenset(field.name for field in READING if field.nullable)
 _KNOWN = frozenset(READING.names) | {"v"}
 _POSITION = ("lat", "lon")
 _INTEGERS = ("int8", "int32", "int64")
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
 
 
 _DIGITS_MAX = 400
@@ -44,7 +40,26 @@ def _whole_number(digits: str) -> int:
     return -_FAR if digits.startswith("-") else _FAR
 
 
-_DECODER = json.JSONDecoder(parse_int=_whole_number, parse_constant=_no_constant, strict=True)
+def _parsed(text: str) -> tuple[Any, int]:
+    """The first value of ``text``, and where it ends.
+
+    ``NaN`` and ``Infinity`` are no JSON, and what programs say of a value that they do not have: in a member of the
+    contract each is a number that is in no range. Elsewhere nobody vouches for them.
+
+    Raises:
+        ValueError: there is no JSON value.
+    """
+    constants: list[str] = []
+
+    def constant(name: str) -> float:
+        constants.append(name)
+        return float(name)
+
+    value, end = json.JSONDecoder(parse_int=_whole_number, parse_constant=constant).raw_decode(text)
+    known = [each for name, each in value.items() if name in _KNOWN] if isinstance(value, dict) else []
+    if len(constants) > sum(isinstance(each, float) and not math.isfinite(each) for each in known):
+        raise ValueError(f"{constants[0]} is no JSON number")
+    return value, end
 
 
 @dataclass(frozen=True)
@@ -72,7 +87,7 @@ class Payload:
             return None
         text = self.text.lstrip(" \t\r\n")
         try:
-            value, end = _DECODER.raw_decode(text)
+            value, end = _parsed(text)
         except (ValueError, RecursionError):
             return None
         return value, text[end:].strip(" \t\r\n")

@@ -60,7 +60,9 @@ BROKEN = [
     (b"hello", "not_json", None),
     (b"\xef\xbb\xbf" + but(), "not_json", None),
     (str(WHOLE).encode(), "not_json", None),  # single quotes
-    (literal({"lat": "NaN"}), "not_json", None),
+    (literal({"lat": "NaN", "note": "NaN"}), "not_json", None),
+    (literal({"snr_db": "[NaN]"}), "not_json", None),
+    (literal({"serial": "NaN"}), "wrong_type", "serial"),
     (literal({"note": "Infinity"}), "not_json", None),
     (literal({"boot": "01"}), "not_json", None),
     (literal({"operator": '"\\ud800'}), "not_json", None),
@@ -115,6 +117,9 @@ MENDED = [
     (but(lat=90.001), "out_of_range", "lat"),
     (but(lon=-180.001), "out_of_range", "lon"),
     (literal({"lat": "1e400"}), "out_of_range", "lat"),
+    (literal({"lat": "NaN"}), "out_of_range", "lat"),
+    (literal({"rssi_dbm": "-Infinity"}), "out_of_range", "rssi_dbm"),
+    (literal({"channel": "NaN"}), "wrong_type", "channel"),
     (but(lat=10**400), "out_of_range", "lat"),
     (but(channel=-(10**400)), "out_of_range", "channel"),
     (literal({"channel": "-" + "1" * 5000}), "out_of_range", "channel"),
@@ -189,7 +194,7 @@ def test_several_bad_members_are_all_named_and_a_bad_required_one_counts() -> No
     told = ["lat out_of_range", "rsrp_dbm out_of_range", "snr_db out_of_range", "speed_kmh wrong_type"]
     assert sorted(row["notes"].split(", ")) == told
     assert (row["lon"], row["operator"]) == (None, "A")
-    row = decode_one(literal({"lat": "1e400", "snr_db": "-1e400", "operator": '"\\ud800"', "cell": '"\\udc00"'}))
+    row = decode_one(literal({"lat": "1e400", "snr_db": "NaN", "operator": '"\\ud800"', "cell": '"\\udc00"'}))
     told = ["cell not_text", "lat out_of_range", "operator not_text", "snr_db out_of_range"]
     assert (row["serial"], sorted(row["notes"].split(", "))) == (7, told)
     assert decode_one(but(snr_db=2**31 - 1, sent_at="yesterday"))["reason"] == "not_a_time"
