@@ -50,6 +50,8 @@ _OF_QUERIES: Mapping[str, str] = {
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
     # Whoever rewrites a file of a table: INT96, which Spark would write, is naive to other readers.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # As our tables are. With musl beside glibc, Spark's Snappy loads the library that is made for musl, and fails.
+    "spark.sql.parquet.compression.codec": "zstd",
 }
 
 
