@@ -116,7 +116,7 @@ impl NodeError {
             error,
             StoreError::Foreign { .. }
                 | StoreError::FormatVersion { .. }
-                | StoreError::NotAFile { .. }
+                | StoreError::WrongKind { .. }
                 | StoreError::Emptied { .. }
         )
     }
@@ -176,7 +176,7 @@ fn store_code(error: &StoreError) -> &'static str {
         | StoreError::Locked { .. }
         | StoreError::Foreign { .. }
         | StoreError::FormatVersion { .. }
-        | StoreError::NotAFile { .. } => "data_folder",
+        | StoreError::WrongKind { .. } => "data_folder",
         StoreError::Full { .. } | StoreError::Exhausted { .. } => "data_full",
         StoreError::Setting { .. } | StoreError::SettingChanged { .. } => "stream_settings",
         _ => "store",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::disk::NotAFile;
+use crate::disk::WrongKind;
 use crate::remedy::remedy;
 
 /// Why the log could not do what it was asked.
@@ -60,20 +60,22 @@ pub enum StoreError {
         what: String,
     },
     /// Segments are gone, all of them, and what lies beside them says that there were some.
-    #[error("{} has no segment any more, and its {beside} is from when it had: what it kept is gone; restore the data folder from a backup, or remove this folder to begin without that", .dir.display())]
+    #[error("{} has no segment any more, and {beside} is from when it had: what it kept is gone; restore the data folder from a backup, or remove {remove} to begin without that", .dir.display())]
     Emptied {
         /// The folder of a stream, or of the journal.
         dir: PathBuf,
         /// The name of what says so.
         beside: String,
+        /// What has to go so that a new one begins.
+        remove: String,
     },
-    /// Something else lies where a file is expected.
-    #[error("cannot open {}: {found}; move it away, and put back from a backup what belongs there", .file.display())]
-    NotAFile {
+    /// Something else lies where a file, or a folder, is expected.
+    #[error("cannot use {}: {found}; move it away, and put back from a backup what belongs there", .file.display())]
+    WrongKind {
         /// Where.
         file: PathBuf,
         /// What lies there.
-        found: NotAFile,
+        found: WrongKind,
     },
     /// `fdatasync` or `fsync` failed: the kernel may have dropped what it held, so no retry can be believed.
     #[error("{operation} of {} failed: {source}; the node must stop and recover from what is on disk", .file.display())]

@@ -52,7 +52,7 @@ pub(crate) fn is_cut_short(names: &[String]) -> bool {
 /// Reads it where there are segments, so that it must be there.
 ///
 /// # Errors
-/// `Corrupt`: it is missing, or says nothing. `NotAFile`, `Io`.
+/// `Corrupt`: it is missing, or says nothing. `WrongKind`, `Io`.
 pub(crate) fn read_meta(disk: &dyn Disk, file: &Path) -> Result<StreamMeta, StoreError> {
     let bytes = match disk::read_whole(disk, file, BYTES_MAX) {
         Ok(bytes) => bytes,

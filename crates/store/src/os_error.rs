@@ -3,13 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use crate::disk::NotAFile;
+use crate::disk::WrongKind;
 use crate::error::StoreError;
 
 impl StoreError {
     pub(crate) fn io(operation: &'static str, file: &Path, source: io::Error) -> Self {
-        if let Some(found) = NotAFile::in_error(&source) {
-            return Self::NotAFile { file: file.to_path_buf(), found };
+        if let Some(found) = WrongKind::in_error(&source) {
+            return Self::WrongKind { file: file.to_path_buf(), found };
         }
         Self::Io { operation, file: file.to_path_buf(), source }
     }

@@ -20,7 +20,7 @@ pub use intercepted::{Intercept, InterceptedDisk};
 pub(crate) use os::FILE_MODE;
 pub use os::OsDisk;
 pub use overlay::Overlay;
-pub use regular::{NotAFile, open_file};
+pub use regular::{WrongKind, open_file};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

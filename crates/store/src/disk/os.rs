@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::regular::explained;
 use super::{Access, Disk, DiskFile, open_file};
 
 /// Payloads lie in these files, past all rules about who may read them: they are their owner's, whatever the umask says.
@@ -19,7 +20,8 @@ pub struct OsDisk;
 
 impl Disk for OsDisk {
     fn create_dir(&self, dir: &Path) -> io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(dir)
+        let made = fs::DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(dir);
+        made.map_err(|error| explained(error, dir))
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
@@ -39,7 +41,7 @@ impl Disk for OsDisk {
     }
 
     fn remove(&self, file: &Path) -> io::Result<()> {
-        fs::remove_file(file)
+        fs::remove_file(file).map_err(|error| explained(error, file))
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {

@@ -6,7 +6,8 @@ use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Access, Disk, DiskFile};
+use super::regular::explained;
+use super::{Access, Disk, DiskFile, WrongKind};
 
 /// A file system over another one, which it only reads. What is done to it is gone with its last copy.
 #[derive(Debug, Clone)]
@@ -48,8 +49,13 @@ impl Overlay {
 
 impl Disk for Overlay {
     fn create_dir(&self, dir: &Path) -> io::Result<()> {
-        self.changes().dirs.insert(dir.to_path_buf());
-        Ok(())
+        match self.below.list(dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(explained(error, dir)),
+            _ => {
+                self.changes().dirs.insert(dir.to_path_buf());
+                Ok(())
+            }
+        }
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
@@ -93,8 +99,11 @@ impl Disk for Overlay {
 
     fn remove(&self, file: &Path) -> io::Result<()> {
         let mut changes = self.changes();
-        self.changeable(&mut changes, file)?;
-        changes.files.insert(file.to_path_buf(), None);
+        match self.changeable(&mut changes, file) {
+            // Whatever is no folder can be removed, though it is not opened.
+            Err(error) if WrongKind::in_error(&error).is_none_or(|found| found.is_folder()) => return Err(error),
+            _ => changes.files.insert(file.to_path_buf(), None),
+        };
         Ok(())
     }
 

@@ -1,4 +1,5 @@
-//! Only a file is opened where a file is expected: who opened a pipe would wait for ever, and a device has no end.
+//! Only a file is opened where a file is expected, and only a folder taken for one: who opened a pipe would wait for ever, and a
+//! device has no end.
 
 use std::error::Error;
 use std::fmt;
@@ -7,22 +8,30 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Something else lies where a file is expected; inside an [`io::Error`], see [`open_file`].
+/// Something else lies where a file, or a folder, is expected; inside an [`io::Error`], see [`open_file`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotAFile {
+pub struct WrongKind {
+    /// What is expected: "file" or "folder".
+    pub wanted: &'static str,
     /// What lies there, in words.
     pub kind: &'static str,
 }
 
-impl fmt::Display for NotAFile {
+const FOLDER: &str = "a directory";
+
+impl fmt::Display for WrongKind {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(to, "it is no file: it is {}", self.kind)
+        write!(to, "it is no {}: it is {}", self.wanted, self.kind)
     }
 }
 
-impl Error for NotAFile {}
+impl Error for WrongKind {}
 
-impl NotAFile {
+impl WrongKind {
+    pub(super) fn is_folder(self) -> bool {
+        self.kind == FOLDER
+    }
+
     /// What an error says of this, if it does.
     pub(crate) fn in_error(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
@@ -33,7 +42,7 @@ impl NotAFile {
 /// unless `flags` say otherwise.
 ///
 /// # Errors
-/// [`NotAFile`]; the system's.
+/// [`WrongKind`]; the system's.
 pub fn open_file(options: &mut OpenOptions, flags: libc::c_int, path: &Path) -> io::Result<File> {
     match options.custom_flags(flags | libc::O_NONBLOCK).open(path) {
         Ok(file) => match other_kind(file.metadata()?.file_type()) {
@@ -50,26 +59,40 @@ pub fn open_file(options: &mut OpenOptions, flags: libc::c_int, path: &Path) -> 
     }
 }
 
-impl From<NotAFile> for io::Error {
-    fn from(other: NotAFile) -> Self {
+impl From<WrongKind> for io::Error {
+    fn from(other: WrongKind) -> Self {
         Self::new(io::ErrorKind::InvalidInput, other)
     }
+}
+
+/// Of the answer to a folder that was to be made, or a file to be removed, what lies there in its place.
+pub(super) fn explained(error: io::Error, path: &Path) -> io::Error {
+    let Ok(found) = fs::symlink_metadata(path).map(|found| found.file_type()) else { return error };
+    let other = match error.raw_os_error() {
+        Some(libc::EEXIST | libc::ENOTDIR) if !found.is_dir() => {
+            let kind = other_kind(found).map_or("a file", |other| other.kind);
+            Some(WrongKind { wanted: "folder", kind })
+        }
+        Some(libc::EISDIR | libc::EPERM) if found.is_dir() => other_kind(found),
+        _ => None,
+    };
+    other.map_or(error, io::Error::from)
 }
 
 fn is_of_kind(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENXIO | libc::EISDIR | libc::ELOOP | libc::ENODEV))
 }
 
-fn other_kind(found: FileType) -> Option<NotAFile> {
+fn other_kind(found: FileType) -> Option<WrongKind> {
     let kind = match found {
         found if found.is_file() => return None,
-        found if found.is_dir() => "a directory",
+        found if found.is_dir() => FOLDER,
         found if found.is_fifo() => "a pipe",
         found if found.is_socket() => "a socket",
         found if found.is_symlink() => "a symbolic link",
         _ => "a device",
     };
-    Some(NotAFile { kind })
+    Some(WrongKind { wanted: "file", kind })
 }
 
 #[cfg(test)]
@@ -83,7 +106,7 @@ mod tests {
 
     fn kind(path: &Path, options: &mut OpenOptions, flags: libc::c_int) -> &'static str {
         let error = open_file(options, flags, path).expect_err("it is no file");
-        NotAFile::in_error(&error).unwrap_or_else(|| panic!("{}: {error}", path.display())).kind
+        WrongKind::in_error(&error).unwrap_or_else(|| panic!("{}: {error}", path.display())).kind
     }
 
     /// Is each kind named, at once, however it would be opened?

@@ -42,11 +42,13 @@ impl DataFolder {
             missing.extend(view.missing(&files, place));
             streams.push(view);
         }
-        let journal = match found.has_journal {
+        // Written as long as data groups are kept: it tells of a journal that is gone with its folder.
+        let has_clock = found.files.iter().any(|file| file.kind == FileKind::Clock);
+        let journal = match found.has_journal || has_clock {
             true => {
                 let files = of(Home::Journal);
                 let view = JournalView::load(&*disk, dir.join("log"), &files)?;
-                missing.extend(view.missing(&*disk, &files));
+                missing.extend(view.missing(&*disk, &files, has_clock));
                 Some(view)
             }
             false => None,
@@ -69,7 +71,7 @@ impl DataFolder {
     /// not known, or has something else where a file belongs. A folder that is to be made is not refused.
     ///
     /// # Errors
-    /// `FormatVersion`, `Foreign`, `NotAFile`, `Corrupt`, `Io`.
+    /// `FormatVersion`, `Foreign`, `WrongKind`, `Corrupt`, `Io`.
     pub fn look_at(dir: &Path) -> Result<(), StoreError> {
         look_at(&OsDisk, dir)?;
         look_at_root(dir)

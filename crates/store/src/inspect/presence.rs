@@ -1,52 +1,50 @@
-//! Whether the files that a start opens are there, and are files: looked at from outside, and nothing read that is sealed.
+//! Whether a start could open what lies in a data folder: tried as it does it, on a disk on which nothing changes.
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::folder::DataFolder;
-use super::report::{FileKind, Home};
-use crate::disk::{Access, Disk, OsDisk};
+use super::stream::described;
+use crate::config::{LogConfig, StreamConfig};
+use crate::disk::{Access, Disk, OsDisk, Overlay};
 use crate::error::StoreError;
-use crate::journal::Files;
-use crate::stream::open::sequences_in;
+use crate::journal::{Journal, JournalConfig, snapshot_name};
+use crate::lock::FolderLock;
+use crate::log::Log;
 
-/// Of the data folder itself.
-const ROOT: [&str; 4] = ["format", "lock", "stamps", "clock"];
+/// Of the data folder itself; who holds the lock is another question.
+const ROOT: [&str; 3] = ["format", "stamps", "clock"];
 
-/// What a start with these streams, and with the journal or without, would refuse of a data folder because a file is gone, or
-/// is none. A folder that is to be made is not refused. Reads the segment that the journal writes.
+/// What a start with these streams, and with the journal or without, would refuse of the files of a data folder: that one is
+/// gone, is none, or is damaged where a start reads it. A folder that is to be made is not refused. Takes as long as a start, up
+/// to what the entries of data groups say.
 ///
 /// # Errors
-/// `Emptied`, `Corrupt`: a segment is missing. `NotAFile`, `Io`.
+/// `Emptied`, `Corrupt`, `WrongKind`, `Io`.
 pub fn look_at_files(dir: &Path, streams: &[String], has_journal: bool) -> Result<(), StoreError> {
+    if !dir.exists() {
+        return Ok(());
+    }
+    let disk: Arc<dyn Disk> = Arc::new(Overlay::new(Arc::new(OsDisk)));
+    let partitions = |name: &str| described(&*disk, &dir.join("streams").join(name)).map_or(1, |meta| meta.partitions);
+    let log = LogConfig { body_bytes_max: usize::MAX, ..LogConfig::default() };
     for name in streams {
-        let folder = dir.join("streams").join(name);
-        sequences_in(&folder, &names_in(&folder)?)?;
+        let config = StreamConfig::new(name.clone(), partitions(name));
+        match Log::open_on(disk.clone(), dir, &log, &[config]) {
+            // Of which settings a stream was made with, see `made_partitions`.
+            Ok(_) | Err(StoreError::SettingChanged { .. }) => {}
+            Err(error) => return Err(error),
+        }
     }
     if has_journal {
-        let folder = dir.join("log");
-        Files::among(&folder, &names_in(&folder)?)?;
-    }
-    let folder = match DataFolder::open(std::sync::Arc::new(OsDisk), dir) {
-        Err(StoreError::NoData { .. }) => return Ok(()),
-        opened => opened?,
-    };
-    let names: Vec<&str> = folder.streams().collect();
-    let is_opened = |home| match home {
-        Home::Root => false,
-        Home::Journal => has_journal,
-        Home::Stream(place) => streams.iter().any(|name| names[place] == name),
-    };
-    for file in folder.files().iter().filter(|file| is_opened(file.home)) {
-        match file.kind {
-            FileKind::Segment | FileKind::Kept | FileKind::Meta | FileKind::Snapshot => {}
-            _ => continue,
-        }
-        let path = dir.join(&file.path);
-        if file.is_missing {
-            return Err(StoreError::corrupt(&path, 0, "the file is missing"));
-        }
-        check_file(&path)?;
+        let config = JournalConfig { body_bytes_max: usize::MAX, ..JournalConfig::default() };
+        Journal::open_on(disk, dir, &config)?;
+        let snapshots = dir.join("log").join("snapshots");
+        let names = OsDisk.list(&snapshots).unwrap_or_default();
+        names
+            .iter()
+            .filter(|name| snapshot_name(name).is_some())
+            .try_for_each(|name| check_file(&snapshots.join(name)))?;
     }
     Ok(())
 }
@@ -54,8 +52,12 @@ pub fn look_at_files(dir: &Path, streams: &[String], has_journal: bool) -> Resul
 /// Of the files that lie in the data folder itself.
 ///
 /// # Errors
-/// `NotAFile`, `Io`.
+/// `WrongKind`, `Io`.
 pub(crate) fn look_at_root(dir: &Path) -> Result<(), StoreError> {
+    match FolderLock::look(dir) {
+        Ok(_) | Err(StoreError::Locked { .. }) => {}
+        Err(error) => return Err(error),
+    }
     ROOT.iter().try_for_each(|name| check_file(&dir.join(name)))
 }
 
@@ -66,13 +68,5 @@ fn check_file(path: &Path) -> Result<(), StoreError> {
             Err(StoreError::io("open", path, error))
         }
         _ => Ok(()),
-    }
-}
-
-fn names_in(folder: &Path) -> Result<Vec<String>, StoreError> {
-    match OsDisk.list(folder) {
-        Ok(names) => Ok(names),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(vec![]),
-        Err(error) => Err(StoreError::io("list", folder, error)),
     }
 }

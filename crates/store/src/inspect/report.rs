@@ -138,7 +138,7 @@ impl Finding {
     pub(crate) fn of(error: &StoreError) -> Self {
         match error {
             StoreError::Corrupt { at, what, .. } => Self::damage(*at, 0, what.clone()),
-            StoreError::NotAFile { found, .. } => Self::damage(0, 0, found.to_string()),
+            StoreError::WrongKind { found, .. } => Self::damage(0, 0, found.to_string()),
             StoreError::Io { operation, source, .. } => Self::damage(0, 0, format!("cannot {operation} it: {source}")),
             other => Self::damage(0, 0, other.to_string()),
         }

@@ -188,7 +188,7 @@ pub fn made_partitions(dir: &Path, name: &str) -> Option<u32> {
 }
 
 /// What a stream's description says; nothing where it is missing or damaged.
-fn described(disk: &dyn Disk, folder: &Path) -> Option<StreamMeta> {
+pub(super) fn described(disk: &dyn Disk, folder: &Path) -> Option<StreamMeta> {
     let bytes = disk::read_whole(disk, &folder.join("meta"), 4096).ok()?;
     StreamMeta::decode(&bytes).ok()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::manifest::Listed;
 use super::state::segment_path;
-use crate::beside::check_new;
+use crate::beside::check_new_journal;
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::meta_file;
@@ -26,13 +26,19 @@ pub(crate) struct Files {
 /// Ends what a crash has cut short, and removes drafts; lists the rest.
 ///
 /// # Errors
-/// `Emptied`, `Corrupt`, `Io`, and the fatal ones.
-pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<Files, StoreError> {
-    let names = disk.list(dir).map_err(|error| StoreError::io("list", dir, error))?;
-    let files = Files::among(dir, &names)?;
+/// `Emptied`; `Corrupt`: the segment that is written is gone; `Io`, and the fatal ones.
+pub(crate) fn tidy(disk: &dyn Disk, data: &Path, dir: &Path) -> Result<Files, StoreError> {
+    let list = |dir: &Path| disk.list(dir).map_err(|error| StoreError::io("list", dir, error));
+    let names = list(dir)?;
+    let files = Files::among(&names);
+    if files.is_empty() {
+        check_new_journal(dir, &names, &list(data)?)?;
+    } else if files.young.is_empty() {
+        return Err(StoreError::corrupt(&log_path(dir, 1), 0, "the segment being written is missing"));
+    }
     if !files.is_empty() && meta_file::is_cut_short(&names) {
         meta_file::name(disk, dir)?;
-        return tidy(disk, dir);
+        return tidy(disk, data, dir);
     }
     for name in names.iter().filter(|name| name.ends_with(".tmp")) {
         let file = dir.join(name);
@@ -42,23 +48,14 @@ pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<Files, StoreError> {
 }
 
 impl Files {
-    /// Those among the names in a journal's folder; none in a new one.
-    ///
-    /// # Errors
-    /// `Emptied`; `Corrupt`: the segment that is written is not among them.
-    pub(crate) fn among(dir: &Path, names: &[String]) -> Result<Self, StoreError> {
+    fn among(names: &[String]) -> Self {
         let mut files = Self::default();
         for name in names {
             files.young.extend(sequence_of(name, ".log"));
             files.kept.extend(sequence_of(name, ".kept"));
             files.indexes.extend(sequence_of(name, ".idx"));
         }
-        if files.is_empty() {
-            check_new(dir, names)?;
-        } else if files.young.is_empty() {
-            return Err(StoreError::corrupt(&log_path(dir, 1), 0, "the segment being written is missing"));
-        }
-        Ok(files)
+        files
     }
 
     /// Nothing was ever kept here.

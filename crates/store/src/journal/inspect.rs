@@ -83,7 +83,7 @@ impl JournalView {
     }
 
     /// Files that should be there and are not.
-    pub(crate) fn missing(&self, disk: &dyn Disk, found: &[&KnownFile]) -> Vec<KnownFile> {
+    pub(crate) fn missing(&self, disk: &dyn Disk, found: &[&KnownFile], has_clock: bool) -> Vec<KnownFile> {
         let has_segments = found.iter().any(|file| matches!(file.kind, FileKind::Segment | FileKind::Kept));
         let (home, folder) = (Home::Journal, Path::new("log"));
         let is_there = |path: &Path| disk.open(path, Access::Read).is_ok();
@@ -91,7 +91,7 @@ impl JournalView {
         if has_segments && !is_there(&meta_path(&self.dir)) && !is_there(&self.dir.join(META_DRAFT)) {
             files.push(missing(folder.join("meta"), FileKind::Meta, home, 0));
         }
-        let newest = if has_segments { Some(1) } else { newest_of(found) };
+        let newest = if has_segments { Some(1) } else { newest_of(found).or(has_clock.then_some(1)) };
         if let Some(number) = newest.filter(|_| self.active.is_none()) {
             files.push(missing(log_path(folder, number), FileKind::Segment, home, number));
         }

@@ -58,7 +58,6 @@ pub use compact::Compacted;
 pub use config::JournalConfig;
 pub use counters::JournalCounters;
 pub use entry::{Entry, EntryView, OwnedEntry};
-pub(crate) use files::Files;
 pub use group::GroupId;
 pub(crate) use index::GroupIndex;
 pub use info::{GroupLog, JournalCommitted, JournalInfo, JournalRead, Replayed};

@@ -39,7 +39,7 @@ impl Journal {
     /// faults and crashes between any two steps.
     ///
     /// # Errors
-    /// `JournalSetting`, `Emptied`, `Corrupt`, `NotAFile`, `Full`, `Io`, and the fatal ones.
+    /// `JournalSetting`, `Emptied`, `Corrupt`, `WrongKind`, `Full`, `Io`, and the fatal ones.
     pub fn open_on(
         disk: Arc<dyn Disk>,
         dir: &Path,
@@ -52,7 +52,7 @@ impl Journal {
 /// Opens the journal of a data folder whose lock is held.
 ///
 /// # Errors
-/// `JournalSetting`, `Emptied`, `Corrupt`, `NotAFile`, `Full`, `Io`, and the fatal ones.
+/// `JournalSetting`, `Emptied`, `Corrupt`, `WrongKind`, `Full`, `Io`, and the fatal ones.
 pub(crate) fn open(
     disk: Arc<dyn Disk>,
     data: &Path,
@@ -65,7 +65,7 @@ pub(crate) fn open(
         disk.create_dir(folder).map_err(|error| StoreError::io("make the folder", folder, error))?;
     }
     disk.sync_dir(data).map_err(|error| StoreError::sync("sync of the folder", data, error))?;
-    let files = tidy(&*disk, &dir)?;
+    let files = tidy(&*disk, data, &dir)?;
     sync_names(&*disk, &dir)?;
     let opened = match files.is_empty() {
         true => make(&*disk, &dir, config)?,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::named_readers::NamedReaders;
 use super::scan::StreamVisitor;
 use super::state::{Active, Sealed, State, Stream};
-use crate::beside::check_new;
+use crate::beside::check_new_stream;
 use crate::clock::now_us;
 use crate::config::{LogConfig, StreamConfig};
 use crate::disk::{self, Access, Disk};
@@ -33,7 +33,7 @@ pub(crate) struct Opened {
 /// Opens the stream in `dir`, making it when it is not there.
 ///
 /// # Errors
-/// `SettingChanged`, `Emptied`, `Corrupt`, `NotAFile`, `Full`, `Io`, and the fatal ones.
+/// `SettingChanged`, `Emptied`, `Corrupt`, `WrongKind`, `Full`, `Io`, and the fatal ones.
 pub(crate) fn open(
     disk: &dyn Disk,
     dir: PathBuf,
@@ -66,11 +66,11 @@ pub(crate) fn open(
 ///
 /// # Errors
 /// `Emptied`; `Corrupt`: one is missing.
-pub(crate) fn sequences_in(dir: &Path, names: &[String]) -> Result<Vec<u64>, StoreError> {
+fn sequences_in(dir: &Path, names: &[String]) -> Result<Vec<u64>, StoreError> {
     let mut sequences: Vec<u64> = names.iter().filter_map(|name| sequence_of(name, ".log")).collect();
     sequences.sort_unstable();
     if sequences.is_empty() {
-        check_new(dir, names)?;
+        check_new_stream(dir, names)?;
     }
     match sequences.windows(2).find(|pair| pair[0] + 1 != pair[1]) {
         Some(pair) => Err(StoreError::corrupt(&log_path(dir, pair[0] + 1), 0, "the segment's file is missing")),

@@ -49,7 +49,7 @@ fn all_segments_gone_is_no_new_folder() {
                 let refused = refused.expect("they are missed");
                 assert!(matches!(&refused, StoreError::Emptied { dir: named, .. } if *named == dir.path().join(home)));
                 let told = refused.to_string();
-                assert!(told.contains("restore") && told.contains("remove this folder"), "{told}");
+                assert!(told.contains("restore") && told.contains("to begin without that"), "{told}");
             }
             assert_eq!(names(dir.path(), home), before, "nothing was made, and nothing taken away");
             let missed = troubles(dir.path());
@@ -136,7 +136,9 @@ fn a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for() {
 }
 
 fn refused(dir: &Path) -> String {
-    open(dir).map(drop).expect_err("it is no file").to_string()
+    let started = open(dir).map(drop).expect_err("it cannot be used").to_string();
+    assert_eq!(looked_at(dir).expect_err("the same from outside").to_string(), started);
+    started
 }
 
 #[test]
@@ -151,6 +153,23 @@ fn other_kinds_are_named_too() {
     let _bound = UnixListener::bind(&place).expect("bound");
     let told = refused(dir.path());
     assert!(told.contains("it is a socket"), "{told}");
+}
+
+#[test]
+fn what_is_no_folder_or_no_file_is_said_to_be_that() {
+    for (place, what) in [("log", "no folder: it is a file"), ("log/snapshots", "no folder"), ("streams", "no folder")]
+    {
+        let dir = folder();
+        fs::remove_dir_all(dir.path().join(place)).expect("removed");
+        fs::write(dir.path().join(place), "").expect("written");
+        assert!(refused(dir.path()).contains(what), "{place}");
+    }
+    let dir = folder();
+    fs::create_dir(dir.path().join(numbered("log", 99, "tmp"))).expect("made");
+    assert!(refused(dir.path()).contains("no file: it is a directory"));
+    let dir = folder();
+    fs::write(dir.path().join(numbered("log", newest(dir.path(), "log"), "log")), "").expect("cut to nothing");
+    assert!(refused(dir.path()).contains("is damaged at byte 0"));
 }
 
 /// What only saves time or space is made again, whatever lies in its place.

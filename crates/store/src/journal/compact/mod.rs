@@ -266,7 +266,7 @@ impl Compaction {
     /// A segment that cannot be read keeps what it has: whoever reads there hears of it.
     fn leave_alone(&mut self, shared: &Shared, sequences: &[u64], error: StoreError) -> Result<(), StoreError> {
         match &error {
-            StoreError::Corrupt { file, .. } | StoreError::NotAFile { file, .. } | StoreError::Io { file, .. } => {
+            StoreError::Corrupt { file, .. } | StoreError::WrongKind { file, .. } | StoreError::Io { file, .. } => {
                 shared.notice(Notice::Postponed { file: file.clone(), why: error.to_string() });
                 self.unreadable.extend(sequences);
                 Ok(())
