@@ -10,6 +10,9 @@ use crate::niceness::come_soon;
 /// Longest sleep; a missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
+/// The same while the node drains: where no client is left to wake a shard, it is its next turn that tells that all is done.
+const SLEEP_MAX_DRAINING: Duration = Duration::from_millis(20);
+
 /// A shard that has not gone on for so long was stopped, or its machine was.
 const STOOD_STILL_MS: u64 = 2 * SLEEP_MAX.as_millis() as u64;
 
@@ -112,7 +115,8 @@ impl Shard {
         let timers_at = self.timers.next_at().filter(|_| self.is_listening);
         let next_at = [timers_at, overdue_at, self.doors.next_at()].into_iter().flatten().min();
         let next = next_at.map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
-        next.map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX))
+        let most = if self.draining { SLEEP_MAX_DRAINING } else { SLEEP_MAX };
+        next.map_or(most, |next| next.min(most))
     }
 
     /// True when a turn would get something done now.

@@ -1,6 +1,6 @@
 //! Going down in order.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lapwing_codec::{QoS, ReasonCode, SubscriptionOptions, Version};
 use lapwing_node::{Config, Handle};
@@ -26,6 +26,18 @@ fn a_drain_sends_clients_away_in_order() {
     let address: std::net::SocketAddr = node.listeners()[0].trim_start_matches("tcp://").parse().unwrap();
     assert!(std::net::TcpStream::connect(address).is_err(), "the listener is closed");
     node.stop().unwrap();
+}
+
+/// Does a node end at once when nobody is connected? Each of its shards slept for a second before it said so.
+#[test]
+fn who_has_no_clients_drains_at_once() {
+    let begun = Instant::now();
+    for _ in 0..12 {
+        let node = node(r#"{"shards": 2}"#);
+        node.drain(Duration::from_secs(30)).unwrap();
+        node.stop().unwrap();
+    }
+    assert!(begun.elapsed() < Duration::from_secs(11), "twelve times {:?}", begun.elapsed() / 12);
 }
 
 /// Does a port in use name address and remedy, and does nothing stay open?
