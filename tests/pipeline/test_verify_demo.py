@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from lapwing.lab.demo_summary import summarise
+from lapwing.lab.malformed_rows import MalformedRows
 from lapwing.pipeline.report import draw
 from lapwing.pipeline.report.conftest import write_tables
 from lapwing.pipeline.report.draw import gather_facts
@@ -40,7 +41,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     draw(out)
     fleet = {"acknowledged": READINGS, "complete": True}
     arguments = {"seed": 7, "devices": 4, "seconds": 50.0, "rate": 1.0}
-    summary = summarise(arguments, fleet, gather_facts(out), dict.fromkeys(PHASES, 1.0), [])
+    summary = summarise(arguments, fleet, gather_facts(out), dict.fromkeys(PHASES, 1.0), MalformedRows())
     # Rows of `quality` are made of chance: only a real demo's agree with those of `readings`.
     replace(summary, received=READINGS).write(out / "summary.json")
     return out
