@@ -49,7 +49,7 @@ pub use info::{
     Committed, PartitionInfo, ReadLimits, ReadOutcome, ReaderInfo, RecordView, StreamIndex, StreamInfo, StreamUuid,
     Trimmed,
 };
-pub use lock::{lock_alone, lock_to_look};
+pub use lock::{LockedFile, lock_alone, lock_to_look};
 pub use log::Log;
 pub use notice::{Notice, StoreCounters, TrimmedUnread};
 pub use reader::LogReader;

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
+use std::ops::Deref;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -9,19 +10,31 @@ use std::path::Path;
 use crate::disk::{FILE_MODE, open_file};
 use crate::error::StoreError;
 
-/// Held as long as the writer lives; the system lets go when the process ends, however it ends.
+/// A file that is locked until this is dropped; the system lets go when the process ends, however it ends.
 #[derive(Debug)]
-pub(crate) struct FolderLock {
-    file: File,
-}
+pub struct LockedFile(File);
 
-impl Drop for FolderLock {
+impl Drop for LockedFile {
     /// Lets go in so many words: a child of this process that is just being started has a copy of the descriptor until it
-    /// runs its own program, so that closing ours alone would keep the folder locked for a moment more.
+    /// runs its own program, so that closing ours alone would keep the file locked for a moment more.
     fn drop(&mut self) {
         // Fails for no descriptor that once was locked; if it did, the end of the process lets go.
-        let _ = flock(&self.file, libc::LOCK_UN);
+        let _ = flock(&self.0, libc::LOCK_UN);
     }
+}
+
+impl Deref for LockedFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+/// Held as long as the writer lives.
+#[derive(Debug)]
+pub(crate) struct FolderLock {
+    _file: LockedFile,
 }
 
 impl FolderLock {
@@ -36,17 +49,12 @@ impl FolderLock {
         // emptied.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(FILE_MODE);
-        let mut file = open_file(&mut options, libc::O_NOFOLLOW, &path).map_err(io)?;
-        match flock(&file, libc::LOCK_EX) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                return Err(StoreError::Locked { dir: dir.into(), pid: holder(&mut file) });
-            }
-            Err(error) => return Err(StoreError::io("lock", &path, error)),
-        }
+        let file = open_file(&mut options, libc::O_NOFOLLOW, &path).map_err(io)?;
+        let file = locked(file, libc::LOCK_EX).map_err(|refused| refused.told(dir, &path))?;
         // The id is for people; a full disk must not keep the broker from opening, so a failure changes nothing.
-        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
-        Ok(Self { file })
+        let mut held = &*file;
+        let _ = held.set_len(0).and_then(|()| held.rewind()).and_then(|()| writeln!(held, "{}", std::process::id()));
+        Ok(Self { _file: file })
     }
 
     /// Keeps brokers out as long as it lives, together with others that only look; nothing is written, so that it works in
@@ -56,35 +64,52 @@ impl FolderLock {
     /// `Locked` names the broker; `Io`.
     pub(crate) fn look(dir: &Path) -> Result<Option<Self>, StoreError> {
         let path = dir.join("lock");
-        let mut file = match open_file(OpenOptions::new().read(true), libc::O_NOFOLLOW, &path) {
+        let file = match open_file(OpenOptions::new().read(true), libc::O_NOFOLLOW, &path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(StoreError::io("open", &path, error)),
         };
-        match flock(&file, libc::LOCK_SH) {
-            Ok(()) => Ok(Some(Self { file })),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                Err(StoreError::Locked { dir: dir.into(), pid: holder(&mut file) })
-            }
-            Err(error) => Err(StoreError::io("lock", &path, error)),
+        locked(file, libc::LOCK_SH).map(|file| Some(Self { _file: file })).map_err(|refused| refused.told(dir, &path))
+    }
+}
+
+/// Locks a file that this process alone is to write.
+///
+/// # Errors
+/// `WouldBlock`: another has it open so.
+pub fn lock_alone(file: File) -> io::Result<LockedFile> {
+    locked(file, libc::LOCK_EX).map_err(|refused| refused.error)
+}
+
+/// Locks a file that this process only looks at.
+///
+/// # Errors
+/// `WouldBlock`: another has it open to write it, see [`lock_alone`].
+pub fn lock_to_look(file: File) -> io::Result<LockedFile> {
+    locked(file, libc::LOCK_SH).map_err(|refused| refused.error)
+}
+
+/// A file that another holds, or that cannot be locked.
+struct Refused {
+    file: File,
+    error: io::Error,
+}
+
+impl Refused {
+    /// What it means for the folder whose lock the file is.
+    fn told(mut self, dir: &Path, path: &Path) -> StoreError {
+        match self.error.kind() {
+            io::ErrorKind::WouldBlock => StoreError::Locked { dir: dir.into(), pid: holder(&mut self.file) },
+            _ => StoreError::io("lock", path, self.error),
         }
     }
 }
 
-/// Locks a file that this process alone is to write, until it is closed.
-///
-/// # Errors
-/// `WouldBlock`: another has it open so.
-pub fn lock_alone(file: &File) -> io::Result<()> {
-    flock(file, libc::LOCK_EX)
-}
-
-/// Locks a file that this process only looks at, until it is closed.
-///
-/// # Errors
-/// `WouldBlock`: another has it open to write it, see [`lock_alone`].
-pub fn lock_to_look(file: &File) -> io::Result<()> {
-    flock(file, libc::LOCK_SH)
+fn locked(file: File, how: libc::c_int) -> Result<LockedFile, Refused> {
+    match flock(&file, how) {
+        Ok(()) => Ok(LockedFile(file)),
+        Err(error) => Err(Refused { file, error }),
+    }
 }
 
 /// Locks or says at once that another holds the lock (`File::try_lock` is newer than the compiler we promise).
@@ -126,10 +151,14 @@ mod tests {
     #[test]
     fn it_is_let_go_although_a_child_that_starts_has_a_copy() {
         let dir = tempfile::tempdir().expect("a folder");
-        let held = FolderLock::take(dir.path()).expect("nobody holds it");
-        let copy = held.file.try_clone().expect("a descriptor");
+        let path = dir.path().join("file");
+        let open =
+            || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).expect("a file");
+        let held = lock_alone(open()).expect("nobody holds it");
+        assert_eq!(lock_to_look(open()).expect_err("it is held").kind(), io::ErrorKind::WouldBlock);
+        let copy = held.try_clone().expect("a descriptor");
         drop(held);
-        FolderLock::take(dir.path()).expect("it was let go");
+        lock_alone(open()).expect("it was let go");
         drop(copy);
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, Per
 use std::path::{Path, PathBuf};
 
 use lapwing_store::disk::open_file;
-use lapwing_store::{lock_alone, lock_to_look};
+use lapwing_store::{LockedFile, lock_alone, lock_to_look};
 
 use super::chain::Chain;
 
@@ -19,7 +19,7 @@ const TAIL_BYTES: u64 = 64 << 10;
 #[derive(Debug)]
 pub(super) struct TrailFile {
     path: PathBuf,
-    file: File,
+    file: LockedFile,
     /// Bytes of whole lines. What a refused write has left behind them is written over.
     len: u64,
     file_bytes: u64,
@@ -105,7 +105,7 @@ pub(crate) fn look(path: &Path, chained: bool) -> Result<(), (String, bool)> {
     if !may_be_made_ours(&file) {
         return Err(("it is another account's".to_owned(), false));
     }
-    lock_to_look(&file).map_err(|error| (in_words(&error), error.kind() == io::ErrorKind::WouldBlock))?;
+    let file = lock_to_look(file).map_err(|error| (in_words(&error), error.kind() == io::ErrorKind::WouldBlock))?;
     let read = file.metadata().and_then(|meta| Ok((meta.len(), tail(&file, meta.len())?)));
     let (len, tail) = read.map_err(|error| (error.to_string(), false))?;
     let whole = whole_lines(&tail);
@@ -123,9 +123,8 @@ fn goes_on(path: &Path, whole: &str, is_empty: bool, chained: bool) -> Result<Ch
 }
 
 /// Opens a file for one writer.
-fn create(path: &Path) -> io::Result<File> {
-    let file = opened(path, true)?;
-    lock_alone(&file)?;
+fn create(path: &Path) -> io::Result<LockedFile> {
+    let file = lock_alone(opened(path, true)?)?;
     file.set_permissions(Permissions::from_mode(MODE))?;
     Ok(file)
 }
