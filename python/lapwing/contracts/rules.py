@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from lapwing.contracts.fields import Field
+from lapwing.contracts.nesting import shallow
 from lapwing.contracts.reading import READING, VERSION
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?(Z|z|[+-]\d\d:?\d\d)?", re.ASCII)
@@ -79,16 +80,29 @@ class Payload:
             return None
 
     @cached_property
+    def shallow(self) -> str | None:
+        """The text without what lies too deep to be parsed; None where the bytes are not UTF-8, or that is no JSON."""
+        try:
+            return None if self.text is None else shallow(self.text)
+        except ValueError:
+            return None
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether something lies so deep that nobody parses it."""
+        return self.shallow != self.text
+
+    @cached_property
     def first_value(self) -> tuple[Any, str] | None:
         """The first JSON value and what follows it; None where there is none."""
         if self.left is not None:
             return self.left, ""
-        if self.text is None:
+        if self.shallow is None:
             return None
-        text = self.text.lstrip(" \t\r\n")
+        text = self.shallow.lstrip(" \t\r\n")
         try:
             value, end = _parsed(text)
-        except (ValueError, RecursionError):
+        except ValueError:
             return None
         return value, text[end:].strip(" \t\r\n")
 
@@ -253,9 +267,9 @@ def mended(raw: bytes) -> tuple[bytes, tuple[str, ...]] | None:
     """A payload of which only optional members break the contract, without these, and what was wrong with each.
 
     A position is known as a whole or not at all. Half of a surrogate pair in a member that nobody knows is no text for
-    the decoder either: it goes without a word. None: something else is wrong, too.
+    the decoder either, and it goes only so deep: such a member goes without a word. None: something else is wrong, too.
     """
-    payload = Payload(raw)
+    payload = said = Payload(raw)
     members = {name: value for name, value in payload.members.items() if name in _KNOWN}
     notes: list[str] = []
     while (found := _first_breach(payload)) is not None:
@@ -264,7 +278,7 @@ def mended(raw: bytes) -> tuple[bytes, tuple[str, ...]] | None:
         notes.append(f"{found.field} {found.reason}")
         members |= dict.fromkeys(_POSITION if found.field in _POSITION else (found.field,))
         payload = Payload(raw, members)
-    if notes or not is_text(json.dumps(payload.members, ensure_ascii=False)):
+    if notes or said.is_deep or not is_text(json.dumps(payload.members, ensure_ascii=False)):
         raw = json.dumps(members).encode()
     return raw, tuple(notes)
 

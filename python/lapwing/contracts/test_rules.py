@@ -51,6 +51,11 @@ def literal(texts: dict[str, str]) -> bytes:
     return payload.encode()
 
 
+def deep(levels: int, opening: str = "[", closing: str = "]") -> str:
+    """JSON within itself, deeper than any parser goes that calls itself."""
+    return opening * levels + "1" + closing * levels
+
+
 BROKEN = [
     (b"", "empty_payload", None),
     (b"\xff\xfe", "not_utf8", None),
@@ -62,6 +67,10 @@ BROKEN = [
     (str(WHOLE).encode(), "not_json", None),  # single quotes
     (literal({"lat": "NaN", "note": "NaN"}), "not_json", None),
     (literal({"snr_db": "[NaN]"}), "not_json", None),
+    (literal({"snr_db": deep(3000)[:-1]}), "not_json", None),
+    (literal({"note": deep(3000, '{"a":', ",}")}), "not_json", None),
+    (deep(3000).encode(), "not_an_object", None),
+    (literal({"serial": deep(3000)}), "wrong_type", "serial"),
     (literal({"serial": "NaN"}), "wrong_type", "serial"),
     (literal({"note": "Infinity"}), "not_json", None),
     (literal({"boot": "01"}), "not_json", None),
@@ -114,6 +123,8 @@ MENDED = [
     (literal({"operator": '"\\ud800"'}), "not_text", "operator"),
     (literal({"cell": '"\\udc00\\ud83d"'}), "not_text", "cell"),
     (literal({"network": '"5G\\ud83dG"', "note": '"\\ud800"'}), "not_text", "network"),
+    (literal({"speed_kmh": deep(3000)}), "wrong_type", "speed_kmh"),
+    (literal({"cell": deep(100_000, '{"a": [', "]}"), "note": deep(3000)}), "wrong_type", "cell"),
     (but(lat=90.001), "out_of_range", "lat"),
     (but(lon=-180.001), "out_of_range", "lon"),
     (literal({"lat": "1e400"}), "out_of_range", "lat"),
@@ -201,8 +212,12 @@ def test_several_bad_members_are_all_named_and_a_bad_required_one_counts() -> No
     assert decode_one(but(snr_db=2**31 - 1).replace(b'"A"', b'"\xe9"'))["reason"] == "not_utf8"
 
 
-@pytest.mark.parametrize("member", ['"note": "\\ud800"', '"note": [{"a": "\\udfff"}]', '"\\ud800": 1'])
-def test_half_a_pair_in_a_member_that_nobody_knows_costs_nothing(member: str) -> None:
+@pytest.mark.parametrize(
+    "member",
+    ['"note": "\\ud800"', '"note": [{"a": "\\udfff"}]', '"\\ud800": 1', f'"note": {deep(3000)}'],
+    ids=["half a pair", "half a pair deeper", "half a pair as a name", "deep"],
+)
+def test_what_cannot_be_read_in_a_member_that_nobody_knows_costs_nothing(member: str) -> None:
     """The decoder refuses it there, too."""
     payload = b"{" + member.encode() + b", " + but()[1:]
     assert decode_one(payload) == decode_one(but())
