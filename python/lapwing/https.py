@@ -5,15 +5,19 @@ from __future__ import annotations
 import http.client
 import socket
 import ssl
+from functools import cache
+from pathlib import Path
 
 from lapwing.errors import ConfigError
 from lapwing.host_port import join_host_port
+from lapwing.regular_file import open_file, read_once
 
 _NO_TLS = frozenset(("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL"))
 """What OpenSSL calls an answer that is no TLS."""
 _NO_HTTP = (http.client.BadStatusLine,)
 """`RemoteDisconnected` is one: nothing came."""
 _PROBE_S = 2.0
+_PEM_BYTES_MAX = 4 << 20
 
 
 def open_connection(scheme: str, host: str, port: int, *, timeout_s: float, ca: str = "") -> http.client.HTTPConnection:
@@ -36,11 +40,21 @@ def open_connection(scheme: str, host: str, port: int, *, timeout_s: float, ca: 
 
 def _context(ca: str) -> ssl.SSLContext:
     try:
+        if ca and Path(ca).is_fifo():
+            return ssl.create_default_context(cadata=_out_of_pipe(ca))
+        if ca:
+            open_file(Path(ca)).close()  # OpenSSL would not say what else lies there
         return ssl.create_default_context(cafile=ca or None)
     except (OSError, ssl.SSLError) as error:
         reason = getattr(error, "reason", None) or error.strerror or str(error)
         remedy = "give a file with the certificates to trust, in PEM"
         raise ConfigError(f"the authorities cannot be used: {reason}", where=ca, remedy=remedy) from error
+
+
+@cache
+def _out_of_pipe(ca: str) -> str:
+    """What a pipe held: nobody can read it again for the next connection."""
+    return read_once(Path(ca), _PEM_BYTES_MAX).decode("ascii", "ignore")
 
 
 def tls_reason(error: OSError) -> str:

@@ -30,14 +30,23 @@ def open_file(path: Path) -> BinaryIO:
     Raises:
         OSError: it cannot be opened, or something else lies there, which ``strerror`` names.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    return open(path, "rb", opener=file_only)
+
+
+def file_only(path: str | os.PathLike[str], flags: int) -> int:
+    """The ``opener`` of `open` for what is a file, or becomes one; a link is followed.
+
+    Raises:
+        OSError: it cannot be opened, or something else lies there, which ``strerror`` names.
+    """
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
-        return os.fdopen(descriptor, "rb")
+        return descriptor
     os.close(descriptor)
     if kind := kind_in(mode):
-        raise OSError(errno.EINVAL, f"it is {kind}, and no file", str(path))
-    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        raise OSError(errno.EINVAL, f"it is {kind}, and no file", os.fspath(path))
+    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
 
 
 def read_once(path: Path, bytes_max: int, wait_s: float = _WAIT_S) -> bytes:

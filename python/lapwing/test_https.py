@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 import trustme
 
 from lapwing.cli.stream_api import StreamApi
-from lapwing.errors import ConnectError
+from lapwing.errors import ConfigError, ConnectError
+from lapwing.https import open_connection
 from lapwing.pipeline.source.address import StreamAddress
 from lapwing.pipeline.source.client import StreamClient
 
@@ -114,3 +117,15 @@ def test_nobody_there_is_no_wrong_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
     assert all("speaks" not in told and "MQTT" not in told for told in asked("http", port))
+
+
+def test_authorities_may_come_out_of_a_pipe_and_out_of_no_device(tmp_path: Path) -> None:
+    authority = tmp_path / "ca.pem"
+    os.mkfifo(authority)
+    writer = threading.Thread(target=authority.write_bytes, args=(trustme.CA().cert_pem.bytes(),))
+    writer.start()
+    for _ in range(2):  # it is read once, and for both
+        open_connection("https", "127.0.0.1", 1, timeout_s=1.0, ca=str(authority))
+    writer.join()
+    with pytest.raises(ConfigError, match="it is a device, and no file"):
+        open_connection("https", "127.0.0.1", 1, timeout_s=1.0, ca="/dev/zero")

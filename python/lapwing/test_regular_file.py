@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lapwing.regular_file import open_file, read_once
+from lapwing.regular_file import file_only, open_file, read_once
 
 
 @pytest.fixture
@@ -45,6 +45,20 @@ def test_what_is_no_file_is_named(tmp_path: Path, pipe: Path) -> None:
     for path, kind in ((pipe, "a pipe"), (tmp_path / "link", "a pipe"), (Path("/dev/null"), "a device")):
         with pytest.raises(OSError, match=f"it is {kind}, and no file"):
             open_file(path)
+
+
+def test_nobody_writes_into_what_is_no_file_and_a_file_is_made(tmp_path: Path, pipe: Path) -> None:
+    for text in ("one", "two"):
+        with open(tmp_path / "new", "a", opener=file_only) as file:
+            file.write(text)
+    assert (tmp_path / "new").read_text() == "onetwo"
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path, kind in ((pipe, "a pipe"), (Path("/dev/null"), "a device")):
+        with pytest.raises(OSError, match=f"it is {kind}, and no file"):
+            file_only(path, os.O_WRONLY)
+    os.close(reader)
+    with pytest.raises(OSError, match="No such device"):
+        file_only(pipe, os.O_WRONLY)
 
 
 def test_a_pipe_into_which_nobody_writes_is_not_waited_for(pipe: Path) -> None:

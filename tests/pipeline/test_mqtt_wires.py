@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -168,3 +169,7 @@ def test_the_name_at_the_broker_goes_with_the_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(TableError, match="--out cannot be written"):
         controller_name(tmp_path / "file")
+    (tmp_path / "moved" / ".lapwing-controller").unlink()
+    os.mkfifo(tmp_path / "moved" / ".lapwing-controller")
+    with pytest.raises(TableError, match="it is a pipe, and no file"):
+        controller_name(tmp_path / "moved")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,15 @@ def test_a_touched_trail(trail: Path, name: str, change: object, why: str) -> No
     broken = verified(trail).broken
     assert broken is not None
     assert why in broken.why
+
+
+def test_a_pipe_in_the_place_of_a_trails_file_is_named(trail: Path) -> None:
+    older = trail.with_name("audit.jsonl.1")
+    older.unlink()
+    os.mkfifo(older)
+    with pytest.raises(OSError, match="it is a pipe, and no file") as failed:
+        verified(trail)
+    assert failed.value.filename == str(older)
 
 
 def test_a_trail_that_was_made_anew(trail: Path) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lapwing.regular_file import open_file
+
 _HASH = b',"hash":"'
 _FIRST = "0" * 64
 _LINE_BYTES_MAX = 1 << 20
@@ -69,7 +71,7 @@ def verify(files: list[Path], known: str | None = None) -> Verified:
         known: The hash of a line, as it was written down elsewhere; it must be there.
 
     Raises:
-        OSError: a file cannot be read.
+        OSError: a file cannot be read, or is none, such as a pipe.
     """
     found = Verified(files)
     is_known = known is None
@@ -88,7 +90,7 @@ def verify(files: list[Path], known: str | None = None) -> Verified:
 
 
 def _lines(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as lines:
+    with open_file(file) as lines:
         while line := lines.readline(_LINE_BYTES_MAX):
             yield line
 

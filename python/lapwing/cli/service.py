@@ -14,6 +14,7 @@ import typer
 
 from lapwing.cli.common import examples, notice, say
 from lapwing.errors import ConfigError, LapwingError
+from lapwing.regular_file import file_only, open_file
 from lapwing.service.unit import CONFIG, DATA, USER, Unit
 
 app = typer.Typer(help="Run the broker as a service of systemd.", no_args_is_help=True)
@@ -139,17 +140,23 @@ def _write(path: Path, text: str, *, replace: bool) -> None:
     os.umask(0o022)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and path.read_text(encoding="utf-8") == text:
+        if path.exists() and _read(path) == text.encode():
             typer.echo(f"{path}: as it is")
             return
         if path.exists() and not replace:
             raise ConfigError("there is one that says something else", where=str(path), remedy="say --replace")
-        path.write_text(text, encoding="utf-8")
+        with open(path, "w", encoding="utf-8", opener=file_only) as unit:
+            unit.write(text)
         path.chmod(0o644)
     except OSError as error:
         remedy = "run it as root, or give --root, or --print"
         raise LapwingError(f"cannot be written: {error.strerror}", where=str(path), remedy=remedy) from error
     typer.echo(f"{path}: written")
+
+
+def _read(path: Path) -> bytes:
+    with open_file(path) as file:
+        return file.read()
 
 
 def _analyse(path: Path) -> None:

@@ -13,8 +13,10 @@ from lapwing.credentials import Credentials
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.controller import ControllerJob
 from lapwing.pipeline.jobs.progress import JobResult
+from lapwing.regular_file import file_only, open_file
 
 _NAME_FILE = ".lapwing-controller"
+_NAME_BYTES_MAX = 64
 _NAME = re.compile(r"lapwing-controller-[0-9a-f]{12}")
 
 
@@ -68,11 +70,12 @@ def controller_name(out: Path) -> str:
     file = out / _NAME_FILE
     try:
         out.mkdir(parents=True, exist_ok=True)
-        kept = file.read_text() if file.exists() else ""
+        kept = _read(file) if file.exists() else ""
         if not _NAME.fullmatch(kept):
             kept = f"lapwing-controller-{secrets.token_hex(6)}"
             begun = file.with_name(f"{_NAME_FILE}-new")
-            begun.write_text(kept)
+            with open(begun, "w", opener=file_only) as written:
+                written.write(kept)
             begun.replace(file)
     except OSError as error:
         raise TableError(
@@ -81,3 +84,8 @@ def controller_name(out: Path) -> str:
             remedy="give an --out that this user may write",
         ) from None
     return kept
+
+
+def _read(file: Path) -> str:
+    with open_file(file) as opened:
+        return opened.read(_NAME_BYTES_MAX).decode(errors="replace")

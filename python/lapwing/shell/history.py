@@ -10,6 +10,7 @@ from pathlib import Path
 from prompt_toolkit.history import History
 
 from lapwing.errors import LapwingError
+from lapwing.regular_file import file_only
 from lapwing.shell.words import split
 
 _LINES_MAX = 1_000
@@ -32,7 +33,7 @@ class LineHistory(History):
         """Makes the file, and drops the oldest lines when there are too many.
 
         Raises:
-            LapwingError: it cannot be read or written.
+            LapwingError: it cannot be read or written, or is none, such as a pipe.
         """
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -61,10 +62,11 @@ class LineHistory(History):
                 return  # `prepare` has said so, or the disk has filled up: typing goes on
 
     def _lines(self) -> list[str]:
-        return self._file.read_text(encoding="utf-8", errors="replace").splitlines()
+        with open(self._file, encoding="utf-8", errors="replace", opener=file_only) as file:
+            return file.read().splitlines()
 
     def _write(self, lines: Iterable[str], mode: str) -> None:
-        with self._file.open(mode, encoding="utf-8") as file:
+        with open(self._file, mode, encoding="utf-8", opener=file_only) as file:
             file.writelines(f"{line}\n" for line in lines)
 
 

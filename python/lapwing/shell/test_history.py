@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,12 @@ def test_kept_and_bounded(tmp_path: Path) -> None:
 def test_unusable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(LapwingError, match=str(tmp_path)):
         LineHistory(tmp_path).prepare()
+    os.mkfifo(tmp_path / "pipe")
+    history = LineHistory(tmp_path / "pipe")
+    with pytest.raises(LapwingError, match="it is a pipe, and no file"):
+        history.prepare()
+    history.store_string("pub t x")
+    assert list(history.load_history_strings()) == []
 
 
 @pytest.mark.parametrize(
