@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import warnings
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lapwing.cli.common import examples
+from lapwing.cli.signals import ended_as_by_ctrl_c
 
 app = typer.Typer()
 
@@ -22,6 +22,7 @@ app = typer.Typer()
         "lapwing demo --replay cork-5g-traces.zip --speed 200 --out out/cork",
     )
 )
+@ended_as_by_ctrl_c()
 def demo(
     context: typer.Context,
     devices: Annotated[int, typer.Option("--devices", metavar="N", min=1, help="Simulated devices.")] = 200,
@@ -66,8 +67,6 @@ def demo(
 
     # PySpark warns of versions of pandas that it uses nowhere here; the lines would tear the progress bars.
     warnings.filterwarnings("ignore", module=r"pyspark\.")
-    # A service manager's SIGTERM cleans up like Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Screen() as screen:
         if replay is not None and _given(context, "devices", "seconds", "rate"):
             screen.note("with --replay the traces say how many devices send, how long and how often")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json as json_module
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lapwing.cli.common import echo_json, examples
+from lapwing.cli.signals import ended_as_by_ctrl_c
 from lapwing.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ EPILOG = examples(
 _OUT = Path("lapwing-lab")
 
 
+@ended_as_by_ctrl_c()
 def crowdsourcing(
     architecture: Annotated[
         list[str] | None,
@@ -68,7 +69,6 @@ def crowdsourcing(
     from lapwing.lab.crowdsourcing.screen import Screen, print_tables
     from lapwing.pipeline.sinks.paths import check_folder
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a SIGTERM ends the processes, too
     plan = plans.Plan(
         tuple(map(named, architecture or ARCHITECTURES)),
         _numbers(devices, "--devices") if devices is not None else _that_fit(quick=quick),

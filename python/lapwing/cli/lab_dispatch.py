@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-import signal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lapwing.cli.common import echo_json, examples
+from lapwing.cli.signals import ended_as_by_ctrl_c
 from lapwing.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ EPILOG = examples(
 )
 
 
+@ended_as_by_ctrl_c()
 def dispatch(
     policies: Annotated[
         str | None, typer.Option("--policies", metavar="A,B", help="Strategies of Lapwing; the first is the measure.")
@@ -79,7 +80,6 @@ def dispatch(
     from lapwing.lab.dispatch.screen import Screen, print_tables
     from lapwing.lab.dispatch.session import Conditions, declared
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a SIGTERM ends the processes, too
     peers = [peer_named(text) for text in peer or []]
     names: tuple[str, ...] = plans.QUICK_POLICIES if quick else plans.POLICIES
     if policies is not None:
@@ -93,8 +93,11 @@ def dispatch(
         (plans.QUICK_DRAIN_S if quick else plans.DRAIN_S) if drain is None else drain,
     )
     acknowledges = declared(declare)
-    links = open_links(link, lambda text: typer.echo(text, err=True))
-    with Screen(plan, quiet=json) as screen, TemporaryDirectory(prefix="lapwing-lab-traces-") as scratch:
+    with (
+        open_links(link, lambda text: typer.echo(text, err=True)) as links,
+        Screen(plan, quiet=json) as screen,
+        TemporaryDirectory(prefix="lapwing-lab-traces-") as scratch,
+    ):
         conditions = Conditions(links, acknowledges, reports, receive_maximum, plan.drain_s)
         folder = (out or Path(scratch)) / "traces"
         rows = run_experiment(plan, peers, links, MembersOnly(conditions, plan.warm_s), shards, folder, screen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-import signal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lapwing.cli.common import echo_json, examples
+from lapwing.cli.signals import ended_as_by_ctrl_c
 
 if TYPE_CHECKING:
     from lapwing.lab.dispatch.outcome import Row
@@ -26,6 +26,7 @@ _SECONDS, _QUICK_SECONDS = 30.0, 8.0
 _DRAIN_S, _QUICK_DRAIN_S = 15.0, 2.0
 
 
+@ended_as_by_ctrl_c()
 def surveillance(
     policies: Annotated[
         str | None, typer.Option("--policies", metavar="A,B", help="Strategies; the first is the measure.")
@@ -57,13 +58,15 @@ def surveillance(
     from lapwing.lab.surveillance.scene import Scene
     from lapwing.lab.surveillance.site import ALARM_DEADLINE_MS, SITE
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a SIGTERM ends the processes, too
     names = policies if policies is not None else _QUICK_POLICIES if quick else _POLICIES
     duration_s = seconds or (_QUICK_SECONDS if quick else _SECONDS)
     drain_s = _QUICK_DRAIN_S if quick else _DRAIN_S
     plan = Plan((SITE,), tuple(filter(None, names.split(","))), (load,), seeds, duration_s, drain_s)
-    links = open_links(link, lambda text: typer.echo(text, err=True))
-    with Screen(plan, quiet=json) as screen, TemporaryDirectory(prefix="lapwing-lab-traces-") as scratch:
+    with (
+        open_links(link, lambda text: typer.echo(text, err=True)) as links,
+        Screen(plan, quiet=json) as screen,
+        TemporaryDirectory(prefix="lapwing-lab-traces-") as scratch,
+    ):
         scene = Scene(links, plan.warm_s, plan.drain_s)
         rows = run_experiment(plan, [], links, scene, shards, Path(scratch), screen)
     if out is not None:

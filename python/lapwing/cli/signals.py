@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -24,3 +24,14 @@ def taken(numbers: Iterable[int], take: Callable[[int], None]) -> Iterator[None]
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def ended_as_by_ctrl_c() -> Iterator[None]:
+    """A SIGTERM, as service managers send it, is a Ctrl-C meanwhile: what was begun is ended, and cleaned up."""
+    with taken((signal.SIGTERM,), _interrupt):
+        yield
+
+
+def _interrupt(_number: int) -> NoReturn:
+    raise KeyboardInterrupt

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -51,8 +52,11 @@ class Links:
         return (tun.near(number), port) if self.device is not None else (self.host, _PROXY_PORT + number)
 
 
-def open_links(kind: str, tell: Callable[[str], None]) -> Links:
+@contextmanager
+def open_links(kind: str, tell: Callable[[str], None]) -> Iterator[Links]:
     """The links of that kind; ``auto`` takes the proxy, and says so, where there can be no device.
+
+    With a device this thread is in a network of its own meanwhile: see `tun.own_network`.
 
     Raises:
         ConfigError: no such kind.
@@ -64,8 +68,8 @@ def open_links(kind: str, tell: Callable[[str], None]) -> Links:
         tell("no tun device here: a proxy holds bytes back instead, and the broker's kernel sees the near leg only")
         kind = "proxy"
     if kind == "proxy":
-        return Links("proxy", "127.0.0.1", "", None)
-    tun.enter_namespace()
-    device = tun.open_device()
-    os.set_inheritable(device, False)
-    return Links("tun", tun.HOST, tun.HOST, device)
+        yield Links("proxy", "127.0.0.1", "", None)
+        return
+    with tun.own_network() as device:
+        os.set_inheritable(device, False)
+        yield Links("tun", tun.HOST, tun.HOST, device)

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from lapwing.lab.dispatch import tun
 from lapwing.lab.dispatch.day import Steps
 from lapwing.lab.dispatch.delay import Delays
+from lapwing.lab.dispatch.links import open_links
 from lapwing.lab.dispatch.processes import Process
 from lapwing.lab.dispatch.proxy import Order as ProxyOrder
 
@@ -139,6 +141,23 @@ def test_the_kernel_of_the_broker_sees_the_distance_and_not_the_work() -> None:
     near_us, far_us = found["kernel_us"]
     assert NEAR_MS * 1e3 <= near_us < 15e3
     assert FAR_MS * 1e3 <= far_us < FAR_MS * 1e3 + 15e3
+
+
+@pytest.mark.skipif(not tun.is_available(), reason="the kernel allows no tun device here")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can leave such a network")
+def test_whoever_opened_the_links_is_in_the_network_of_before_afterwards() -> None:
+    """Also where what was done with them failed; and is the device there meanwhile only?"""
+    here = Path("/proc/thread-self/ns/net")
+    before, told = here.readlink(), list[str]()
+    with suppress(ZeroDivisionError), open_links("tun", told.append) as links:
+        assert here.readlink() != before
+        socket.create_server((tun.HOST, 0)).close()
+        print(1 / 0)
+    assert here.readlink() == before
+    assert links.device is not None
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(links.device)
+    assert told == []
 
 
 def test_no_address_changes_a_checksum() -> None:

@@ -11,7 +11,7 @@ addresses make the link's work small::
 ``near(N)`` and ``far(N)`` have the same one's complement sum, so that no checksum changes.
 
 Needs Linux, and either root or unprivileged user namespaces. The machine's own network is not touched: the namespace
-ends with the processes in it.
+ends with the last that is in it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import fcntl
 import os
 import socket
 import struct
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lapwing.errors import LapwingError
@@ -29,6 +30,8 @@ from lapwing.errors import LapwingError
 HOST = "10.77.0.1"
 """Where the broker listens and members come from."""
 LINKS_MAX = 250
+
+_NETWORK_OF_THREAD = "/proc/thread-self/ns/net"
 
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
@@ -47,6 +50,36 @@ def near(number: int) -> str:
 def far(number: int) -> str:
     """Where the broker finds member ``number``."""
     return f"10.78.1.{number}"
+
+
+@contextmanager
+def own_network() -> Iterator[int]:
+    """Has this thread, and the processes it starts meanwhile, in a new network with a loopback and the device.
+
+    Root goes back at the end. Anybody else needs a user namespace for it, and no process leaves one that it has made:
+    the thread stays in the network, and should be that of a process which does nothing else.
+
+    Yields:
+        The device's file descriptor, which does not block; it is closed at the end.
+
+    Raises:
+        LapwingError: the kernel does not allow it.
+    """
+    may_go_back = os.getuid() == 0
+    before = os.open(_NETWORK_OF_THREAD, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        enter_namespace()
+        try:
+            device = open_device()
+            try:
+                yield device
+            finally:
+                os.close(device)
+        finally:
+            if may_go_back:
+                _enter(before)
+    finally:
+        os.close(before)
 
 
 def enter_namespace() -> None:
@@ -100,6 +133,12 @@ def is_available() -> bool:
             os._exit(1)
         os._exit(0)
     return os.waitpid(child, 0)[1] == 0
+
+
+def _enter(namespace: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.setns(namespace, _CLONE_NEWNET):
+        raise LapwingError(f"no way back to the network before: {os.strerror(ctypes.get_errno())}")
 
 
 def _up(control: socket.socket, interface: str) -> None:
