@@ -57,6 +57,29 @@ def test_segments_that_are_all_gone(tmp_path: Path, home: str) -> None:
         assert told(folder_faults(config(tmp_path, f'durability = "memory"\n{text}'))) == [], "no data groups"
 
 
+def test_a_file_in_the_place_of_the_folder_of_streams(tmp_path: Path) -> None:
+    """Whether or not there are any."""
+    assert started(tmp_path, "") == ""
+    (tmp_path / "data" / "streams").rmdir()
+    (tmp_path / "data" / "streams").touch()
+    (fault,) = told(folder_faults(config(tmp_path)))
+    for said in (fault, started(tmp_path, "")):
+        assert "data/streams" in said
+        assert "no folder: it is a file" in said
+
+
+def test_a_journal_that_is_gone_with_its_folder(tmp_path: Path) -> None:
+    """The broker's clock says that there was one."""
+    assert started(tmp_path, "") == ""
+    shutil.rmtree(tmp_path / "data" / "log")
+    (fault,) = told(folder_faults(config(tmp_path)))
+    for said in (fault, started(tmp_path, "")):
+        assert "data/log has no segment any more, and clock is" in said
+    (tmp_path / "data" / "clock").unlink()
+    assert told(folder_faults(config(tmp_path))) == []
+    assert started(tmp_path, "") == ""
+
+
 @pytest.mark.parametrize("place", ["lock", "format", "clock", "log/00000000000000000001.log", "log/meta"])
 def test_a_pipe_in_the_place_of_a_file(tmp_path: Path, place: str) -> None:
     assert started(tmp_path, "") == ""

@@ -37,6 +37,8 @@ pub fn look_at_files(dir: &Path, streams: &[String], has_journal: bool) -> Resul
         }
     }
     if has_journal {
+        // A start opens the folder of streams though there is none to be kept.
+        Log::open_on(disk.clone(), dir, &log, &[])?;
         let config = JournalConfig { body_bytes_max: usize::MAX, ..JournalConfig::default() };
         Journal::open_on(disk, dir, &config)?;
         let snapshots = dir.join("log").join("snapshots");

@@ -65,6 +65,19 @@ fn all_segments_gone_is_no_new_folder() {
     }
 }
 
+#[test]
+fn the_brokers_clock_tells_of_a_journal_that_is_gone_with_its_folder() {
+    let dir = folder();
+    fs::write(dir.path().join("clock"), "what a broker writes while it runs").expect("written");
+    open(dir.path()).expect("beside its journal it says nothing").close();
+    fs::remove_dir_all(dir.path().join("log")).expect("removed");
+    assert!(refused(dir.path()).contains("and clock is"));
+    look_at_files(dir.path(), &STREAMS.map(str::to_owned), false).expect("nobody asks for a journal");
+    fs::remove_file(dir.path().join("clock")).expect("removed");
+    looked_at(dir.path()).expect("whoever removes both begins anew");
+    open(dir.path()).expect("the same").close();
+}
+
 /// A folder in which a broker has run for a moment.
 fn young() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
@@ -163,6 +176,8 @@ fn what_is_no_folder_or_no_file_is_said_to_be_that() {
         fs::remove_dir_all(dir.path().join(place)).expect("removed");
         fs::write(dir.path().join(place), "").expect("written");
         assert!(refused(dir.path()).contains(what), "{place}");
+        let without_streams = look_at_files(dir.path(), &[], true).expect_err("a start opens it for none, too");
+        assert!(without_streams.to_string().contains(what), "{place}");
     }
     let dir = folder();
     fs::create_dir(dir.path().join(numbered("log", 99, "tmp"))).expect("made");
