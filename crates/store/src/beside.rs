@@ -51,7 +51,6 @@ fn evidence(names: &[String]) -> Option<&String> {
 mod tests {
     use super::*;
 
-    /// Is each of them evidence, and is nothing that a start leaves which a crash has cut short, or that others put there?
     fn strings(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
     }

@@ -1,20 +1,19 @@
 //! The connections and sessions of one shard, and the lists of those with work to do.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::VecDeque;
 
 use lapwing_session::{Close, Counters as SessionCounters, DropReason, Fact, Io, Outcome, Session, SessionKey};
-use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
 use super::buffers::Buffers;
 use super::connection::Connection;
 use super::entry::Entry;
 use super::groups::{Membership, Outcomes};
-use super::holdings::{Counted, Holdings};
-use super::keeping::{Keeping, Kept, KeptAs};
+use super::holdings::Holdings;
+use super::keeping::{Keeping, Kept};
 use super::promises::Promises;
 use super::sent::Sent;
+use super::session_table::SessionTable;
 use super::standing::Standing;
 use super::turn_lists::touch;
 use super::windows::Windows;
@@ -22,12 +21,10 @@ use crate::slot::ShardId;
 
 /// Everything of a shard that has to do with clients. No other shard touches it.
 pub(crate) struct Clients {
-    own: ShardId,
     pub(super) connections: Slab<Connection>,
     /// How many of them are no clients yet.
     strangers: usize,
-    sessions: Slab<Entry>,
-    by_id: HashMap<Arc<str>, SessionKey, FxBuildHasher>,
+    sessions: SessionTable,
     /// What the sessions count.
     pub(crate) counters: SessionCounters,
     /// Connections with bytes to read or handle, each once.
@@ -75,17 +72,14 @@ pub(crate) struct Clients {
     /// Messages dropped for that since somebody asked.
     pub(crate) not_kept: u64,
     births: u64,
-    generation: u32,
 }
 
 impl Clients {
     pub(crate) fn new(own: ShardId, shards: u32, output_mark_bytes: usize) -> Self {
         Clients {
-            own,
             connections: Slab::new(),
             strangers: 0,
-            sessions: Slab::new(),
-            by_id: HashMap::default(),
+            sessions: SessionTable::new(own),
             counters: SessionCounters::default(),
             ready: VecDeque::new(),
             touched: Vec::new(),
@@ -111,7 +105,6 @@ impl Clients {
             keeps_no_more: false,
             not_kept: 0,
             births: 0,
-            generation: 0,
         }
     }
 
@@ -162,11 +155,9 @@ impl Clients {
         self.connections.len()
     }
 
-    /// A key for a new session: unique in the process as long as fewer than 2^24 sessions follow each other in one place.
+    /// A key for a new session.
     pub(crate) fn next_key(&mut self) -> SessionKey {
-        self.generation = (self.generation + 1) & 0x00ff_ffff;
-        let index = self.sessions.vacant_key() as u64;
-        SessionKey((self.own.index() as u64) << 56 | u64::from(self.generation) << 32 | index)
+        self.sessions.next_key()
     }
 
     /// Puts a session into the place that its key names.
@@ -178,63 +169,43 @@ impl Clients {
         standing: Standing,
         membership: Membership,
     ) {
-        let key = session.key();
-        let client_id: Arc<str> = session.client_id().into();
-        self.by_id.insert(client_id.clone(), key);
-        let entry = Entry {
-            session,
-            client_id,
-            standing,
-            connection,
-            away_since_ms: 0,
-            away: None,
-            awaiting: false,
-            timer_ms,
-            asks_page: false,
-            counted: Counted::default(),
-            membership,
-            kept_as: KeptAs::default(),
-        };
-        let index = self.sessions.insert(entry);
-        debug_assert_eq!(index, place_of(key));
+        self.sessions.insert(Entry::new(session, connection, timer_ms, standing, membership));
     }
 
     /// The session of a client id.
     pub(crate) fn find(&self, client_id: &str) -> Option<SessionKey> {
-        self.by_id.get(client_id).copied()
+        self.sessions.find(client_id)
     }
 
     /// The same to read it.
     pub(crate) fn peek(&self, key: SessionKey) -> Option<&Entry> {
-        self.sessions.get(place_of(key)).filter(|entry| entry.session.key() == key)
+        self.sessions.get(key)
     }
 
     pub(crate) fn entry(&mut self, key: SessionKey) -> Option<&mut Entry> {
-        self.sessions.get_mut(place_of(key)).filter(|entry| entry.session.key() == key)
+        self.sessions.get_mut(key)
     }
 
     /// Takes a session out.
     pub(crate) fn remove_session(&mut self, key: SessionKey) -> Option<Entry> {
-        self.entry(key)?;
-        let entry = self.sessions.remove(place_of(key));
-        self.by_id.remove(&entry.client_id);
+        let entry = self.sessions.remove(key)?;
         self.holdings.without_session(entry.counted);
         Some(entry)
     }
 
     /// The keys of all sessions.
     pub(crate) fn session_keys(&self) -> Vec<SessionKey> {
-        self.sessions.iter().map(|(_, entry)| entry.session.key()).collect()
+        self.sessions.keys()
     }
 
     /// Places of the table: each session stands in one of them, and keeps it.
     pub(crate) fn session_places(&self) -> usize {
-        self.sessions.capacity()
+        self.sessions.places()
     }
 
     /// The session that stands there, if one does.
     pub(crate) fn session_at(&self, place: usize) -> Option<&Entry> {
-        self.sessions.get(place)
+        self.sessions.at(place)
     }
 
     pub(crate) fn session_count(&self) -> usize {
@@ -246,7 +217,8 @@ impl Clients {
     pub(crate) fn lengths(&self) -> [usize; 5] {
         let listed = self.ready.len() + self.touched.len() + self.awaiting.len() + self.large.len() + self.held.len();
         let others = self.overflowing.len() + self.losing.len() + self.facts.len() + self.asking.len();
-        [self.connections.len(), self.sessions.len(), self.by_id.len(), listed + others, self.sessions.capacity()]
+        let [sessions, ids, places] = self.sessions.lengths();
+        [self.connections.len(), sessions, ids, listed + others, places]
     }
 
     /// Runs `work` on a session with its connection's output; the connection is flushed at the end of the turn.
@@ -254,7 +226,7 @@ impl Clients {
     /// `None` when there is no such session any more.
     pub(crate) fn with<T>(&mut self, key: SessionKey, work: impl FnOnce(&mut Session, &mut Io<'_>) -> T) -> Option<T> {
         let at_hand_bytes_max = self.at_hand_bytes_max();
-        let entry = self.sessions.get_mut(place_of(key)).filter(|entry| entry.session.key() == key)?;
+        let entry = self.sessions.get_mut(key)?;
         let connection = entry.connection.and_then(|index| Some((index, self.connections.get_mut(index)?)));
         let now_us = self.now_us;
         let answer = match connection {
@@ -342,13 +314,4 @@ impl Clients {
     pub(crate) fn take_overflowing(&mut self) -> Vec<(SessionKey, Close)> {
         std::mem::take(&mut self.overflowing)
     }
-}
-
-fn place_of(key: SessionKey) -> usize {
-    (key.0 & 0xffff_ffff) as usize
-}
-
-/// The shard on which a session lives.
-pub(crate) fn shard_of(key: SessionKey) -> ShardId {
-    ShardId((key.0 >> 56) as u8)
 }

@@ -37,6 +37,31 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// Of a session that has just begun or come back.
+    pub(super) fn new(
+        session: Session,
+        connection: Option<usize>,
+        timer_ms: Option<u64>,
+        standing: Standing,
+        membership: Membership,
+    ) -> Self {
+        let client_id = session.client_id().into();
+        Entry {
+            session,
+            client_id,
+            standing,
+            connection,
+            away_since_ms: 0,
+            away: None,
+            awaiting: false,
+            timer_ms,
+            asks_page: false,
+            counted: Counted::default(),
+            membership,
+            kept_as: KeptAs::default(),
+        }
+    }
+
     /// Gathers what the session has told for the log; true when what it has just written must not leave before that is
     /// durable.
     pub(super) fn tell(&mut self, told: &mut Vec<Fact>, facts: &mut Vec<(Kept, Fact)>) -> bool {

@@ -71,6 +71,7 @@ mod route;
 mod sent;
 mod sequence;
 mod serve;
+mod session_table;
 mod settlement;
 mod shaken;
 mod shard_parts;
