@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, TypedDict, final
 
 from typing_extensions import Buffer
@@ -18,6 +19,7 @@ __all__ = [
     "Swarm",
     "__version__",
     "audit_trail_fault",
+    "believed_files",
     "certificate_times",
     "data_files_fault",
     "data_folder_fault",
@@ -112,6 +114,17 @@ def users_notice(users: int | None, asks_others: bool) -> str | None:
     """What to say of a users file without users, behind its name; None: nothing.
 
     ``users``: how many are in it; None: there is no such file.
+    """
+
+def believed_files(
+    file: str | os.PathLike[str] | None,
+    listeners: int,
+    named: Mapping[str, Sequence[str | os.PathLike[str]]],
+) -> list[tuple[Path, str, bool]]:
+    """Files of a configuration that decide who may what: path, the key that names it, whether what is in it is secret.
+
+    ``file``: where it was read from; ``listeners``: how many it has; ``named``: all files that it names, by key, such
+    as ``listeners.0.crl``.
     """
 
 def look_at_files(

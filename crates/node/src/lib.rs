@@ -87,7 +87,9 @@ pub use config::{
 pub use entrance::{Entrance, NO_LISTENER, TokensTaken, Unguarded, users_notice};
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};
-pub use file_rights::{Believed, FileFault, Looked, Trusted, is_private_group, kind_at, look_at_files, strange_kind};
+pub use file_rights::{
+    Believed, FileFault, Looked, Trusted, believed_files, is_private_group, kind_at, look_at_files, strange_kind,
+};
 pub use group_pages::{GroupPage, GroupQuery};
 pub use handle::{Ban, Handle, Hindrance, HttpClaim, Identified, LogLine};
 pub use hooks::{

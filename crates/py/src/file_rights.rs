@@ -1,5 +1,6 @@
 //! Whether files are a broker's own, as the node judges it.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use lapwing_node::{Believed, FileFault, Trusted};
@@ -9,6 +10,19 @@ use pyo3::prelude::*;
 type File = (PathBuf, String, bool);
 /// What is wrong, where the configuration says so, and what to do.
 type Fault = (String, String, String);
+
+/// Those of a configuration that decide who may what. `named`: all files that it names, by key.
+#[pyfunction]
+#[pyo3(signature = (file, listeners, named))]
+pub(crate) fn believed_files(
+    file: Option<PathBuf>,
+    listeners: usize,
+    named: HashMap<String, Vec<PathBuf>>,
+) -> Vec<File> {
+    let at = |key: &str| named.get(key).cloned().unwrap_or_default();
+    let found = lapwing_node::believed_files(file.as_deref(), listeners, at);
+    found.into_iter().map(|Believed { path, key, is_secret }| (path, key, is_secret)).collect()
+}
 
 /// What others may write, and lines about what they may read. `data`: the folder where something is kept.
 #[pyfunction]

@@ -10,8 +10,12 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel
+
+from lapwing import _core
+
 if TYPE_CHECKING:
-    from lapwing.config import Config, HttpCheckSection, HttpSection, JwtSection, ListenerConfig
+    from lapwing.config import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +28,17 @@ class Believed:
 
 
 def believed_files(config: Config, file: Path | None = None) -> Iterator[Believed]:
-    """Every file that decides who may what here, or that runs as code of the broker.
+    """Every file that decides who may what here, as the node knows them, or that runs as code of the broker.
 
     Args:
         config: The whole configuration.
         file: Where it was read from, if from a file.
     """
-    if file is not None:
-        yield Believed(file, "--config")  # no key of it is a secret
-    if config.auth.users is not None:
-        yield Believed(config.auth.users, "auth.users", is_secret=True)
-    yield from _of_jwt(config.auth.jwt)
-    yield from _of_http_check(config.auth.http)
-    for number, listener in enumerate(config.listeners):
-        yield from _of_tls(listener, f"listeners.{number}")
-        if listener.psk is not None:
-            yield Believed(listener.psk, f"listeners.{number}.psk", is_secret=True)
-    yield from _of_tls(config.http, "http")
+    named: dict[str, list[Path]] = {}
+    for key, path in _named(config, ""):
+        named.setdefault(key, []).append(path)
+    for path, key, is_secret in _core.believed_files(file, len(config.listeners), named):
+        yield Believed(path, key, is_secret)
     uses = {
         "hooks.use": config.hooks.use,
         **{f'groups."{name}".use': group.use for name, group in config.groups.items()},
@@ -50,33 +48,16 @@ def believed_files(config: Config, file: Path | None = None) -> Iterator[Believe
             yield Believed(path, key)
 
 
-def _of_jwt(jwt: JwtSection) -> Iterator[Believed]:
-    if jwt.secret_file is not None:
-        yield Believed(jwt.secret_file, "auth.jwt.secret_file", is_secret=True)
-    for file in jwt.key_files:
-        yield Believed(file, "auth.jwt.key_files")
-    for key, public in (("jwks_file", jwt.jwks_file), ("jwks_ca", jwt.jwks_ca)):
-        if public is not None:
-            yield Believed(public, f"auth.jwt.{key}")
-
-
-def _of_http_check(check: HttpCheckSection) -> Iterator[Believed]:
-    if check.ca is not None:
-        yield Believed(check.ca, "auth.http.ca")
-    if check.authorization_file is not None:
-        yield Believed(check.authorization_file, "auth.http.authorization_file", is_secret=True)
-
-
-def _of_tls(table: ListenerConfig | HttpSection, name: str) -> Iterator[Believed]:
-    if table.certificate is not None:
-        # Where no key is named it lies in the same file.
-        yield Believed(table.certificate, f"{name}.certificate", is_secret=table.key is None)
-    if table.key is not None:
-        yield Believed(table.key, f"{name}.key", is_secret=True)
-    if table.client_ca is not None:
-        yield Believed(table.client_ca, f"{name}.client_ca")
-    for crl in table.crl:
-        yield Believed(crl, f"{name}.crl")
+def _named(value: object, key: str) -> Iterator[tuple[str, Path]]:
+    """All files that stand in a configuration, each with its key; those of a list have the list's."""
+    if isinstance(value, Path):
+        yield key, value
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _named(getattr(value, name), f"{key}.{name}" if key else name)
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from _named(each, key if isinstance(each, Path) else f"{key}.{number}")
 
 
 def module_files(use: str) -> Iterator[Path]:

@@ -4,31 +4,22 @@
 //!   of this one. `verdict` decides, from numbers alone.
 //! - Written by others than root and the broker's own account: a fault. Read by everybody, where it is secret: a line.
 //! - The data folder is judged too, by itself (`data_folder`): what lies in it is believed at the next start.
-//! - Which files there are, and whether a fault is one that a start is refused for, whoever starts a node says: Python and
-//!   `lapwingd` ask here alike. Access control lists are not looked at.
+//! - Which files of a configuration those are, `believed` says; whoever starts a node says whether a fault is one that a start
+//!   is refused for. Python and `lapwingd` ask here alike. Access control lists are not looked at.
 
+mod believed;
 mod data_folder;
 mod trusted;
 mod verdict;
 mod ways;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+pub use believed::{Believed, believed_files};
 pub use trusted::{Trusted, is_private_group};
 
 use verdict::{Facts, quoted};
-
-/// A file that decides who may what, the key that names it, and whether what is in it is to stay secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Believed {
-    /// Where it is.
-    pub path: PathBuf,
-    /// The key of the configuration, or the flag.
-    pub key: String,
-    /// Not everybody may read it.
-    pub is_secret: bool,
-}
 
 /// Something wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
