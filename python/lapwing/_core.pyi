@@ -27,6 +27,7 @@ __all__ = [
     "default_tables_json",
     "dispatch_table_json",
     "exposures",
+    "guards_of_mqtt",
     "hash_password",
     "is_private_group",
     "kind_at",
@@ -109,6 +110,9 @@ def unguarded_listeners(entrance_json: str) -> list[tuple[list[str], str | None,
 
 def exposures(entrance_json: str) -> list[str]:
     """What a configuration leaves open to others that its writer may not have meant, a line each, the worst first."""
+
+def guards_of_mqtt(entrance_json: str) -> str:
+    """What keeps somebody without a name from MQTT beside users, rules and hooks, in words; empty: nothing does."""
 
 def users_notice(users: int | None, asks_others: bool) -> str | None:
     """What to say of a users file without users, behind its name; None: nothing.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use lapwing_node::Handle;
+use lapwing_node::{Entrance, Handle};
 use serde_json::json;
 
 use crate::arguments::Arguments;
@@ -132,7 +132,7 @@ fn serve_http(
     log: &Log,
 ) -> Result<Option<http::Server>, Faults> {
     let Some(settings) = configuration.http.clone() else { return Ok(None) };
-    let guards = http::guards_of_mqtt(&configuration.node)?;
+    let guards = Entrance::of(&configuration.node).guards_of_mqtt();
     let server = http::Server::start(settings, node, configuration.access.has_rules(), guards)?;
     tell_rights(&server, node, told, log);
     Ok(Some(server))

@@ -25,6 +25,12 @@ pub(crate) fn exposures(py: Python<'_>, entrance_json: &str) -> PyResult<Vec<Str
     Ok(parse(py, entrance_json)?.exposures())
 }
 
+/// What keeps somebody without a name from MQTT beside users, rules and hooks, in words; empty: nothing does.
+#[pyfunction]
+pub(crate) fn guards_of_mqtt(py: Python<'_>, entrance_json: &str) -> PyResult<&'static str> {
+    Ok(parse(py, entrance_json)?.guards_of_mqtt())
+}
+
 /// What to say of a users file without users, behind its name; None: nothing.
 #[pyfunction]
 #[pyo3(signature = (users, asks_others))]

@@ -46,6 +46,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(dispatch::dispatch_table_json, module)?)?;
     module.add_function(wrap_pyfunction!(entrance::unguarded_listeners, module)?)?;
     module.add_function(wrap_pyfunction!(entrance::exposures, module)?)?;
+    module.add_function(wrap_pyfunction!(entrance::guards_of_mqtt, module)?)?;
     module.add_function(wrap_pyfunction!(entrance::users_notice, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::believed_files, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::look_at_files, module)?)?;

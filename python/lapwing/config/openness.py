@@ -10,19 +10,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lapwing import _core
-from lapwing.config.addresses import is_local, scheme_of
 from lapwing.config.entrance import entrance_json
 from lapwing.config.layers import KeyPath, Layer
-from lapwing.config.listeners import ListenerConfig
 from lapwing.config.problems import place_of, show_key
 from lapwing.errors import ConfigError, LapwingError
 
 if TYPE_CHECKING:
     from lapwing.config.model import Config
-
-_NO_MQTT_FOR_ALL = ("unix", "sn", "sns")
-"""At a socket permission bits decide, and those of this machine who can reach HTTP are more. MQTT-SN is for devices:
-it says nothing of who may come to MQTT."""
 
 
 def check_listeners(config: Config, layers: Sequence[Layer] = (), *, has_hooks: bool = False) -> None:
@@ -62,18 +56,7 @@ def guards_of_mqtt(config: Config, *, has_hooks: bool = False) -> str:
     """
     if has_hooks or config.hooks.use is not None:
         return "hooks"
-    # One listener that takes whoever comes is enough: who cannot come through another comes through that.
-    if any(is_local(url) and scheme_of(url) not in _NO_MQTT_FOR_ALL for url in config.broker.listen):
-        return ""
-    if any(map(_takes_everybody, config.listeners)):
-        return ""
-    is_certified = any(listener.client_certificate != "none" for listener in config.listeners)
-    return "client certificates" if is_certified else "its listeners (anonymous, MQTT-SN, or a Unix socket's mode)"
-
-
-def _takes_everybody(listener: ListenerConfig) -> bool:
-    is_guarded = listener.client_certificate == "required" or scheme_of(listener.url) in _NO_MQTT_FOR_ALL
-    return listener.takes_anonymous and not is_guarded
+    return _core.guards_of_mqtt(entrance_json(config))
 
 
 def _problem(path: KeyPath, url: str | None, remedy: str, layers: Sequence[Layer]) -> LapwingError:

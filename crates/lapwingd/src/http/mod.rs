@@ -15,7 +15,6 @@ mod caller;
 mod connection;
 mod counters;
 mod error;
-mod guards;
 mod identify;
 mod names;
 mod pace;
@@ -30,6 +29,5 @@ mod settings;
 mod streams;
 mod text;
 
-pub(crate) use guards::guards_of_mqtt;
 pub(crate) use server::Server;
 pub(crate) use settings::Settings;

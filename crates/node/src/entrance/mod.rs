@@ -5,6 +5,7 @@
 //! theirs to say. An address or network that cannot be read is left to [`Config::check`], which names it.
 
 mod exposure;
+mod guards;
 mod openness;
 
 use lapwing_access::JwtKeys;
