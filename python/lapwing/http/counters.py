@@ -18,6 +18,7 @@ _HELP = {
     "lapwing_http_readers_ignored_total": "Stream reads for a page of another site that named a reader: none moved.",
     "lapwing_http_connections_refused_total": "Connections refused, or closed for another: http.connections_max open.",
     "lapwing_http_connections_late_total": "Connections closed: no whole request within http.keep_alive.",
+    "lapwing_http_accept_failures_total": "Connections that could not be accepted.",
     "lapwing_http_handshakes_failed_total": "TLS handshakes that failed or did not end within http.keep_alive.",
     "lapwing_http_certificates_lapsed_total": "Connections closed: the client's certificate is over, or was shown "
     "before files were read again.",
@@ -73,6 +74,11 @@ class HttpCounters:
         """A connection was ended, most before they had a request: counted under ``name``, and told."""
         self.add(name)
         self.refusals.connection(address, _ENDED[name])
+
+    def not_accepted(self, error: OSError) -> None:
+        """The kernel has a connection, and could not give it: no descriptor is left, say."""
+        self.add("lapwing_http_accept_failures_total")
+        self.refusals.accepting(error)
 
     def no_http(self, address: str) -> None:
         """What a connection sent is no request, or none that is whole."""

@@ -35,6 +35,13 @@ class Refusals:
         """A connection was ended, most before they had a request. ``why`` is its kind, too: one of a few."""
         self._seldom.tell(why, f"HTTP ends a connection of {address or 'somebody'}: {why}")
 
+    def accepting(self, error: OSError) -> None:
+        """A connection could not be accepted."""
+        what = error.strerror or str(error)
+        self._seldom.tell(
+            "accept", f"HTTP cannot accept a connection: {what}; those that wait are accepted when it can"
+        )
+
     def request(self, status: int, method: str, path: str, address: str, name: str | None) -> None:
         """A request was refused, of ``name`` if it is known who sent it."""
         who = f"{address or 'somebody'}{'' if name is None else f' ({one_line(name)})'}"

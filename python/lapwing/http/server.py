@@ -18,6 +18,7 @@ from lapwing.config.http import is_open
 from lapwing.config.openness import guards_of_mqtt
 from lapwing.errors import AddressInUseError, BrokerError
 from lapwing.host_port import split_host_port
+from lapwing.http.accepting import AcceptingServer
 from lapwing.http.app import make_app
 from lapwing.http.authority import Authority
 from lapwing.http.counters import HttpCounters
@@ -61,7 +62,7 @@ class HttpServer:
         self._identifier = identifier
         self._places = Places(settings.connections_max)
         self._tls = ServerTls(settings, counters, self._places) if settings.certificate is not None else None
-        self._server = uvicorn.Server(self._uvicorn_config(app, counters))
+        self._server = AcceptingServer(self._uvicorn_config(app, counters), counters)
         self._thread: threading.Thread | None = None
         self._notice = ""
         self.url = ""

@@ -11,9 +11,10 @@ pub(super) const SLOW_READERS: &str = "lapwing_http_slow_readers_total";
 pub(super) const READERS_IGNORED: &str = "lapwing_http_readers_ignored_total";
 pub(super) const CONNECTIONS_REFUSED: &str = "lapwing_http_connections_refused_total";
 pub(super) const CONNECTIONS_LATE: &str = "lapwing_http_connections_late_total";
+pub(super) const ACCEPT_FAILURES: &str = "lapwing_http_accept_failures_total";
 pub(super) const BODY_BYTES: &str = "lapwing_http_body_bytes_total";
 
-const HELP: [(&str, &str); 8] = [
+const HELP: [(&str, &str); 9] = [
     (REQUESTS, "Requests answered, by route and status."),
     (READS_REFUSED, "Stream reads answered 503: http.reads_max ran, or memory was above its mark."),
     (
@@ -24,6 +25,7 @@ const HELP: [(&str, &str); 8] = [
     (READERS_IGNORED, "Stream reads for a page of another site that named a reader: none moved."),
     (CONNECTIONS_REFUSED, "Connections refused, or closed for another: http.connections_max open."),
     (CONNECTIONS_LATE, "Connections closed: no whole request within http.keep_alive."),
+    (ACCEPT_FAILURES, "Connections that could not be accepted."),
     (REFUSED, "Requests refused for who sent them, or what name they call us by, by reason."),
     (BODY_BYTES, "Bytes of stream bodies sent."),
 ];

@@ -1,6 +1,7 @@
 //! What the log has of those who are refused over HTTP, and what is written of them into the audit trail.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,13 @@ impl Refusals {
     /// A connection was ended, most before they had a request. `why` is its kind, too.
     pub(super) fn connection(&self, address: &str, why: &'static str) {
         self.tell(Instant::now(), why, || format!("HTTP ends a connection of {address}: {why}"));
+    }
+
+    /// A connection could not be accepted.
+    pub(super) fn accepting(&self, error: &io::Error) {
+        self.tell(Instant::now(), "accept", || {
+            format!("HTTP cannot accept a connection: {error}; those that wait are accepted when it can")
+        });
     }
 
     /// A request that is none of ours: it calls us by another name, or a page of another site sends it. Its code is its kind.

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::answer::Answer;
 use super::answering::Answering;
 use super::connection;
-use super::counters::{CONNECTIONS_REFUSED, Counters};
+use super::counters::{ACCEPT_FAILURES, CONNECTIONS_REFUSED, Counters};
 use super::error::HttpError;
 use super::identify::Gate;
 use super::names::HostNames;
@@ -21,6 +21,9 @@ use super::refusals::Refusals;
 use super::settings::Settings;
 use super::streams::Streams;
 use crate::fault::Fault;
+
+/// How long nobody is accepted where that has failed for want of something.
+const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
 
 /// An HTTP listener; its threads end with the process.
 #[derive(Debug)]
@@ -110,11 +113,14 @@ fn words(addresses: &[SocketAddr]) -> String {
 }
 
 fn accept(listener: &TcpListener, room: &Arc<Room>) {
-    for connection in listener.incoming() {
-        let Ok(connection) = connection else {
-            // Out of descriptors, say: those there are end within their time.
-            std::thread::sleep(Duration::from_millis(100));
-            continue;
+    for (number, connection) in (1_u64..).zip(listener.incoming()) {
+        let connection = match connection {
+            Ok(connection) => connection,
+            Err(error) => {
+                let Answering { counters, refusals, .. } = &room.answering;
+                std::thread::sleep(not_accepted(&error, counters, refusals));
+                continue;
+            }
         };
         let place = Place(Arc::clone(room));
         if room.taken.fetch_add(1, Ordering::AcqRel) >= room.settings.connections_max {
@@ -126,8 +132,27 @@ fn accept(listener: &TcpListener, room: &Arc<Room>) {
             let _ = connection::serve(connection, &place.0.answering, &place.0.settings);
         };
         // Where there is no thread for it, it ends here, and so does its place.
-        if std::thread::Builder::new().name("lapwing-http-1".into()).spawn(serve).is_err() {
+        if std::thread::Builder::new().name(thread_name(number)).spawn(serve).is_err() {
             room.answering.counters.add(CONNECTIONS_REFUSED, 1);
+        }
+    }
+}
+
+/// Of a thread for a connection: the kernel shows fifteen characters of it, and its number is among them.
+fn thread_name(number: u64) -> String {
+    format!("http-{number}")
+}
+
+/// Counted, and told at a rate; how long to wait before the next.
+fn not_accepted(error: &io::Error, counters: &Counters, refusals: &Refusals) -> Duration {
+    counters.add(ACCEPT_FAILURES, 1);
+    match error.kind() {
+        // It has gone before it was taken, which is its own affair.
+        io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => Duration::ZERO,
+        // Out of descriptors, say: those there are end within their time.
+        _ => {
+            refusals.accepting(error);
+            EXHAUSTED_PAUSE
         }
     }
 }
@@ -146,5 +171,32 @@ impl Room {
         let said = connection.set_nonblocking(true);
         // Who has gone already misses nothing.
         let _ = said.and_then(|()| connection.write_all(&[answer.head().as_bytes(), &answer.body].concat()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is what could not be accepted counted each time, told once, and waited for only where waiting helps?
+    #[test]
+    fn what_cannot_be_accepted() {
+        let (counters, refusals) = (Counters::new(), Refusals::default());
+        let failed = |error: io::Error| not_accepted(&error, &counters, &refusals);
+        assert_eq!(failed(io::ErrorKind::ConnectionAborted.into()), Duration::ZERO);
+        for _ in 0..2 {
+            assert_eq!(failed(io::Error::from_raw_os_error(24)), EXHAUSTED_PAUSE);
+        }
+        assert!(counters.text().contains("\nlapwing_http_accept_failures_total 3\n"), "{}", counters.text());
+        let told = refusals.take_lines();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].starts_with("HTTP cannot accept a connection: Too many open files"), "{told:?}");
+    }
+
+    /// Can threads be told apart by what the kernel shows of their names, as long as a broker may run?
+    #[test]
+    fn names_of_threads() {
+        assert_eq!(thread_name(7), "http-7");
+        assert!(thread_name(9_999_999_999).len() <= 15);
     }
 }
