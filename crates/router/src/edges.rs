@@ -25,23 +25,25 @@ impl Slot {
 }
 
 /// Indices found by hash; what they mean (and so equality) is the caller's.
+#[derive(Default)]
 pub(crate) struct SplitTable {
+    /// Empty until the first entry comes: the tables alone are 24 KiB, and a broker has a dozen of these that most configurations
+    /// put nothing into.
     tables: Box<[Table]>,
 }
 
 impl SplitTable {
-    pub(crate) fn new() -> Self {
-        SplitTable { tables: (0..TABLES).map(|_| Table::default()).collect() }
-    }
-
     #[inline]
     pub(crate) fn find(&self, hash: u64, equal: impl Fn(u32) -> bool) -> Option<u32> {
         let (table, hash) = split(hash);
-        self.tables[table].find(hash, equal)
+        self.tables.get(table)?.find(hash, equal)
     }
 
     /// Adds `index`, which must not be there yet.
     pub(crate) fn insert(&mut self, hash: u64, index: u32) {
+        if self.tables.is_empty() {
+            self.tables = (0..TABLES).map(|_| Table::default()).collect();
+        }
         let (table, hash) = split(hash);
         self.tables[table].insert(Slot { index, hash });
     }
@@ -49,7 +51,9 @@ impl SplitTable {
     /// Takes `index` out; nothing happens when it is not there.
     pub(crate) fn remove(&mut self, hash: u64, index: u32) {
         let (table, hash) = split(hash);
-        self.tables[table].remove(hash, index);
+        if let Some(table) = self.tables.get_mut(table) {
+            table.remove(hash, index);
+        }
     }
 }
 
@@ -173,6 +177,18 @@ mod tests {
         assert!((0..300).all(|n| table.find(hash_of(n), |o| o == n).is_some() == model.contains(&n)));
         (0..300).for_each(|n| table.remove(hash_of(n), n));
         assert_eq!((table.len, table.slots.len()), (0, 64));
+    }
+
+    /// Does one that nothing was put into take no memory, and answer as any other?
+    #[test]
+    fn an_empty_one_has_no_tables() {
+        let mut table = SplitTable::default();
+        table.remove(7 << 40, 1);
+        assert_eq!((table.find(7 << 40, |_| true), table.tables.len()), (None, 0));
+        table.insert(7 << 40, 1);
+        assert_eq!((table.find(7 << 40, |index| index == 1), table.tables.len()), (Some(1), TABLES));
+        table.remove(7 << 40, 1);
+        assert_eq!(table.find(7 << 40, |_| true), None);
     }
 
     /// Does each half of the hash do its part, so that the many tables are all used?

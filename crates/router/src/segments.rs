@@ -26,7 +26,7 @@ pub(crate) struct Segments {
 
 impl Segments {
     pub(crate) fn new() -> Self {
-        Segments { names: Arena::new(), table: SplitTable::new(), state: DefaultHashBuilder::default() }
+        Segments { names: Arena::new(), table: SplitTable::default(), state: DefaultHashBuilder::default() }
     }
 
     #[inline]

@@ -78,7 +78,7 @@ impl<V: Default> Trie<V> {
         let mut nodes = Arena::new();
         let root = nodes.insert(Node::default());
         debug_assert_eq!(root, ROOT);
-        Trie { nodes, edges: SplitTable::new(), segments: Segments::new(), state: DefaultHashBuilder::default() }
+        Trie { nodes, edges: SplitTable::default(), segments: Segments::new(), state: DefaultHashBuilder::default() }
     }
 
     #[inline]
