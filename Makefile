@@ -223,9 +223,13 @@ conformance: $(CACHE)/built ## runs the tests of the normative statements, print
 sn: $(CACHE)/built ## what MQTT-SN 1.2 asks for, rule by rule, each with its tests and what came of them; fails if one is not shown
 	@$(BIN)/python tools/sn_rules.py --run
 
-wheel: $(CACHE)/python ## one abi3 wheel in dist/, and beside it what it is made of
+# Where maturin looks for what pip puts beside the package. It is there for a wheel only: an editable install would copy an
+# executable into the environment that nobody builds again.
+WHEEL_DATA := lapwing._core.data
+wheel: $(CACHE)/python lapwingd ## one abi3 wheel in dist/, with `lapwingd` in it, and beside it what it is made of
 	$(call step,wheel)
-	@MATURIN_PEP517_ARGS="--locked" $(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist .
+	@install -D --mode 0755 --target-directory $(WHEEL_DATA)/scripts target/edge/lapwingd
+	@trap 'rm -r $(WHEEL_DATA)' EXIT; MATURIN_PEP517_ARGS="--locked" $(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist .
 	@ls -1 dist/*.whl
 	@$(BIN)/python tools/sbom.py
 

@@ -1,9 +1,9 @@
 """Writes what a wheel is made of: dist/lapwing-VERSION.cdx.json, CycloneDX 1.6.
 
-Rust: the crates that are linked into the extension or run while it is built, as `cargo metadata --locked` resolves
-them, with the checksums of Cargo.lock. Python: what pip installs beside the wheel, from pyproject.toml on, with
-versions and hashes of requirements.lock, for the Python that runs this. Nothing is fetched, and the same sources give
-the same bytes.
+Rust: the crates that are linked into the extension and `lapwingd`, or run while these are built, as `cargo metadata
+--locked` resolves them, with the checksums of Cargo.lock. Python: what pip installs beside the wheel, from
+pyproject.toml on, with versions and hashes of requirements.lock, for the Python that runs this. Nothing is fetched, and
+the same sources give the same bytes.
 """
 
 from __future__ import annotations
@@ -22,26 +22,27 @@ from typing import Any
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
-EXTENSION = "lapwing-py"
+ROOTS = ("lapwing-daemon", "lapwing-py")
+"""What a wheel has of Rust: the executable and the extension."""
 Component = dict[str, Any]
 Edges = dict[str, list[str]]
 """What needs what, by package URL."""
 
 
-def crates() -> tuple[list[Component], Edges, str]:
-    """The crates in the extension, what each needs, and the reference of the extension's own crate."""
+def crates() -> tuple[list[Component], Edges, list[str]]:
+    """The crates in the wheel, what each needs, and the references of the roots."""
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", str(ROOT / "Cargo.toml")]
     document = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     packages = {package["id"]: package for package in document["packages"]}
     needs = {
         node["id"]: [need["pkg"] for need in node["deps"] if _is_built(need)] for node in document["resolve"]["nodes"]
     }
-    root = next(key for key, package in packages.items() if package["name"] == EXTENSION)
+    roots = [key for key, package in packages.items() if package["name"] in ROOTS]
     checksums = cargo_checksums((ROOT / "Cargo.lock").read_text())
-    linked = sorted(reached([root], needs), key=lambda key: (packages[key]["name"], packages[key]["version"]))
+    linked = sorted(reached(roots, needs), key=lambda key: (packages[key]["name"], packages[key]["version"]))
     components = [_crate(packages[key], checksums) for key in linked]
     edges = {_crate_url(packages[key]): sorted(_crate_url(packages[need]) for need in needs[key]) for key in linked}
-    return components, edges, _crate_url(packages[root])
+    return components, edges, sorted(_crate_url(packages[root]) for root in roots)
 
 
 def _is_built(need: dict[str, Any]) -> bool:
@@ -133,10 +134,10 @@ def component(url: str, name: str, version: str, licence: str | None, hashes: It
 
 def bill(version: str) -> dict[str, Any]:
     """The whole document."""
-    rust, rust_edges, extension = crates()
+    rust, rust_edges, roots = crates()
     python, python_edges, direct = distributions()
     own = component(f"pkg:pypi/lapwing@{version}", "lapwing", version, "Apache-2.0", []) | {"type": "application"}
-    edges = {own["bom-ref"]: [extension, *direct], **rust_edges, **python_edges}
+    edges = {own["bom-ref"]: [*roots, *direct], **rust_edges, **python_edges}
     document = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",

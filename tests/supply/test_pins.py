@@ -109,7 +109,7 @@ def test_the_bill_has_what_the_lock_files_have() -> None:
             assert (one["version"], hashes) == locked[one["name"]], url
             assert hashes, url
     names = {one["name"] for one in components.values()}
-    assert {"rustls", "mio", "lapwing-node", "pydantic-core", "starlette", "pyspark"} <= names
+    assert {"rustls", "mio", "lapwing-node", "lapwing-daemon", "pydantic-core", "starlette", "pyspark"} <= names
     assert not {"pytest", "proptest", "hypothesis", "lapwing-swarm-bench"} & names
     edges = {edge["ref"]: edge["dependsOn"] for edge in document["dependencies"]}
     own = document["metadata"]["component"]["bom-ref"]
