@@ -86,7 +86,7 @@ mqtt-sn-tools: | $(CACHE)/toolchain
 	@-$(PYTHON) tools/mqtt_sn_tools.py $(INTEROP)/mqtt-sn-tools
 
 lapwingd: $(CACHE)/toolchain ## the broker as one executable without Python: target/edge/lapwingd
-	$(call step,lapwingd: a release build (two to four minutes the first time))
+	$(call step,lapwingd: a release build as a whole (ten minutes and more on two cores, the first time))
 	@cargo build --locked --profile edge --package lapwing-daemon
 
 kafka-jars: $(CACHE)/kafka/jars ## the Kafka server that tests and the lab start
