@@ -33,9 +33,14 @@ struct Waiting {
 }
 
 /// PUBACKs and PUBRECs that wait. They leave in the order of the PUBLISHes [MQTT-4.6.0-2, MQTT-4.6.0-3].
-#[derive(Debug)]
-pub(crate) struct AckLine {
-    line: VecDeque<Waiting>,
+///
+/// Behind a pointer, from the first that waits until the connection is gone: most clients publish nothing that is kept.
+#[derive(Debug, Default)]
+pub(crate) struct AckLine(Option<Box<Line>>);
+
+#[derive(Debug, Default)]
+struct Line {
+    waiting: VecDeque<Waiting>,
     /// Wanted QoS 1 acknowledgements in the line.
     qos1: usize,
     /// Words for people, by the message whose refusal they go with; hardly ever there.
@@ -43,39 +48,31 @@ pub(crate) struct AckLine {
 }
 
 impl AckLine {
-    pub(crate) const fn new() -> Self {
-        AckLine { line: VecDeque::new(), qos1: 0, words: Vec::new() }
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
-        self.line.is_empty()
+        self.0.as_ref().is_none_or(|line| line.waiting.is_empty())
     }
 
     /// QoS 1 messages of this connection that are not acknowledged yet.
-    pub(crate) const fn qos1(&self) -> usize {
-        self.qos1
+    pub(crate) fn qos1(&self) -> usize {
+        self.0.as_ref().map_or(0, |line| line.qos1)
     }
 
     /// QoS 2 messages whose PUBREC waits, of this connection or an earlier one.
     pub(crate) fn qos2(&self) -> usize {
-        self.line.len() - self.qos1
+        self.0.as_ref().map_or(0, |line| line.waiting.len() - line.qos1)
     }
 
     /// The acknowledgement that is pushed next, of this message, goes with `words`.
     pub(crate) fn explain(&mut self, packet_id: PacketId, words: &str) {
-        if self.words.len() < WORDS_MAX {
-            self.words.push((packet_id, words.into()));
+        let line = self.0.get_or_insert_default();
+        if line.words.len() < WORDS_MAX {
+            line.words.push((packet_id, words.into()));
         }
     }
 
     /// Words that were said for this message.
     fn take_words(&mut self, packet_id: PacketId) -> Option<Box<str>> {
-        let at = self.words.iter().position(|(id, _)| *id == packet_id)?;
-        let (_, words) = self.words.remove(at);
-        if self.words.is_empty() {
-            self.words = Vec::new();
-        }
-        Some(words)
+        self.0.as_mut()?.take_words(packet_id)
     }
 
     /// Writes an acknowledgement, or puts it behind those that wait.
@@ -93,18 +90,19 @@ impl AckLine {
             Accepted::Later(ticket) => (ticket, ReasonCode::Success),
             Accepted::Refused(reason) => (0, reason),
         };
-        if self.line.is_empty() && !matches!(accepted, Accepted::Later(_)) {
+        if self.is_empty() && !matches!(accepted, Accepted::Later(_)) {
             let words = self.take_words(packet_id);
             return write(packet_id, qos, reason, words.as_deref(), version, out);
         }
-        self.qos1 += usize::from(qos == QoS::AtLeastOnce);
-        self.line.push_back(Waiting { ticket, packet_id, qos, reason, is_wanted: true });
+        let line = self.0.get_or_insert_default();
+        line.qos1 += usize::from(qos == QoS::AtLeastOnce);
+        line.waiting.push_back(Waiting { ticket, packet_id, qos, reason, is_wanted: true });
     }
 
     /// A QoS 2 message came again: acknowledges it again, or remembers to when it is committed.
     pub(crate) fn repeat(&mut self, packet_id: PacketId, version: Version, out: &mut Vec<u8>) {
         let same = |waiting: &&mut Waiting| waiting.packet_id == packet_id && waiting.qos == QoS::ExactlyOnce;
-        match self.line.iter_mut().find(same) {
+        match self.0.as_mut().and_then(|line| line.waiting.iter_mut().find(same)) {
             // Its place is its own: the client sends again in the original order.
             Some(waiting) => waiting.is_wanted = true,
             None => self.push(packet_id, QoS::ExactlyOnce, Accepted::Now, version, out),
@@ -120,14 +118,15 @@ impl AckLine {
         out: &mut Vec<u8>,
         mut received: impl FnMut(PacketId),
     ) {
-        while let Some(&waiting) = self.line.front().filter(|waiting| waiting.ticket <= through) {
-            self.line.pop_front();
+        let Some(line) = &mut self.0 else { return };
+        while let Some(&waiting) = line.waiting.front().filter(|waiting| waiting.ticket <= through) {
+            line.waiting.pop_front();
             if waiting.qos == QoS::ExactlyOnce && waiting.ticket > 0 {
                 received(waiting.packet_id);
             }
             if let (true, Some(version)) = (waiting.is_wanted, version) {
-                self.qos1 -= usize::from(waiting.qos == QoS::AtLeastOnce);
-                let words = self.take_words(waiting.packet_id);
+                line.qos1 -= usize::from(waiting.qos == QoS::AtLeastOnce);
+                let words = line.take_words(waiting.packet_id);
                 write(waiting.packet_id, waiting.qos, waiting.reason, words.as_deref(), version, out);
             }
         }
@@ -135,10 +134,25 @@ impl AckLine {
 
     /// The connection is gone: a QoS 1 message will come again as a new one, a QoS 2 message as the same.
     pub(crate) fn disconnected(&mut self) {
-        self.line.retain(|waiting| waiting.qos == QoS::ExactlyOnce);
-        self.line.iter_mut().for_each(|waiting| waiting.is_wanted = false);
-        self.line.shrink_to_fit();
-        (self.qos1, self.words) = (0, Vec::new());
+        let Some(line) = &mut self.0 else { return };
+        line.waiting.retain(|waiting| waiting.qos == QoS::ExactlyOnce);
+        line.waiting.iter_mut().for_each(|waiting| waiting.is_wanted = false);
+        line.waiting.shrink_to_fit();
+        (line.qos1, line.words) = (0, Vec::new());
+        if line.waiting.is_empty() {
+            self.0 = None;
+        }
+    }
+}
+
+impl Line {
+    fn take_words(&mut self, packet_id: PacketId) -> Option<Box<str>> {
+        let at = self.words.iter().position(|(id, _)| *id == packet_id)?;
+        let (_, words) = self.words.remove(at);
+        if self.words.is_empty() {
+            self.words = Vec::new();
+        }
+        Some(words)
     }
 }
 

@@ -98,13 +98,13 @@ impl Flight {
 #[derive(Debug)]
 pub(crate) struct Window {
     flights: VecDeque<Flight>,
-    /// So many flights at the back have not been sent again on this connection yet.
-    unsent: usize,
+    /// So many flights at the back have not been sent again on this connection yet. There are no more flights than ids.
+    unsent: u16,
     next_id: PacketId,
     /// Bytes of the messages that are at hand.
     bytes: u64,
     /// Flights whose message is to be read from the log.
-    missing: usize,
+    missing: u16,
     /// The flight at the back, or one before it, is bound and not known to have been written to the socket.
     has_unwritten: bool,
 }
@@ -121,8 +121,8 @@ impl Window {
         flights.sort_by_key(|flight| distance(first, flight.packet_id));
         let next_id = flights.last().map_or(PacketId::MIN, |last| last.packet_id.next());
         let bytes = flights.iter().map(Flight::footprint).sum();
-        let missing = flights.iter().filter(|flight| flight.body.is_in_log()).count();
-        Window { unsent: flights.len(), next_id, bytes, missing, flights: flights.into(), has_unwritten: false }
+        let missing = flights.iter().filter(|flight| flight.body.is_in_log()).count() as u16;
+        Window { unsent: flights.len() as u16, next_id, bytes, missing, flights: flights.into(), has_unwritten: false }
     }
 
     pub(crate) const fn new() -> Self {
@@ -147,12 +147,12 @@ impl Window {
 
     /// Flights that have been sent on this connection and are not done.
     pub(crate) fn sent(&self) -> usize {
-        self.flights.len() - self.unsent
+        self.flights.len() - usize::from(self.unsent)
     }
 
     /// A new connection: everything has to be sent again [MQTT-4.4.0-1].
     pub(crate) fn resend_all(&mut self) {
-        self.unsent = self.flights.len();
+        self.unsent = self.flights.len() as u16;
     }
 
     pub(crate) const fn has_unsent(&self) -> bool {
@@ -181,7 +181,7 @@ impl Window {
 
     /// The first flight that is to be sent again, now counted as sent. `None` too while its message is to be read first.
     pub(crate) fn next_unsent(&mut self) -> Option<&Flight> {
-        let at = self.flights.len().checked_sub(self.unsent)?;
+        let at = self.flights.len().checked_sub(self.unsent.into())?;
         let flight = self.flights.get(at).filter(|flight| !flight.body.is_in_log())?;
         self.unsent -= 1;
         Some(flight)
@@ -252,7 +252,7 @@ impl Window {
     pub(crate) fn release(&mut self, at: usize, now_us: u64) {
         let flight = &mut self.flights[at];
         self.bytes -= flight.footprint();
-        self.missing -= usize::from(flight.body.is_in_log());
+        self.missing -= u16::from(flight.body.is_in_log());
         flight.body = Body::Received;
         flight.times.received_us = now_us;
     }
@@ -297,7 +297,7 @@ impl Window {
         let flight = if at == 0 { self.flights.pop_front() } else { self.flights.remove(at) };
         if let Some(flight) = &flight {
             self.bytes -= flight.footprint();
-            self.missing -= usize::from(flight.body.is_in_log());
+            self.missing -= u16::from(flight.body.is_in_log());
         }
         if self.flights.is_empty() && self.flights.capacity() > CAPACITY_KEPT {
             // A client that was busy once does not keep its window forever.

@@ -6,23 +6,37 @@ use lapwing_codec::PacketId;
 const LIST_MAX: usize = 64;
 
 /// Nothing is allocated while it is empty from the start.
-#[derive(Debug, Default)]
-pub(crate) struct IdSet {
-    list: Vec<PacketId>,
+#[derive(Debug)]
+pub(crate) enum IdSet {
+    List(Vec<PacketId>),
     /// In use instead of the list from `LIST_MAX` ids on, until the set is empty.
-    bitmap: Option<Box<[u64; 1024]>>,
+    Bitmap(Box<Bitmap>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Bitmap {
+    bits: [u64; 1024],
     len: usize,
+}
+
+impl Default for IdSet {
+    fn default() -> Self {
+        IdSet::List(Vec::new())
+    }
 }
 
 impl IdSet {
     pub(crate) const fn len(&self) -> usize {
-        self.len
+        match self {
+            IdSet::List(list) => list.len(),
+            IdSet::Bitmap(bitmap) => bitmap.len,
+        }
     }
 
     pub(crate) fn contains(&self, id: PacketId) -> bool {
-        match &self.bitmap {
-            Some(bits) => bits[word(id)] & bit(id) != 0,
-            None => self.list.contains(&id),
+        match self {
+            IdSet::List(list) => list.contains(&id),
+            IdSet::Bitmap(bitmap) => bitmap.bits[word(id)] & bit(id) != 0,
         }
     }
 
@@ -31,17 +45,17 @@ impl IdSet {
         if self.contains(id) {
             return false;
         }
-        if self.bitmap.is_none() && self.list.len() == LIST_MAX {
-            let mut bits = Box::new([0; 1024]);
-            self.list.drain(..).for_each(|id| bits[word(id)] |= bit(id));
-            self.list = Vec::new();
-            self.bitmap = Some(bits);
+        if let IdSet::List(list) = self
+            && list.len() == LIST_MAX
+        {
+            let mut bitmap = Box::new(Bitmap { bits: [0; 1024], len: 0 });
+            list.iter().for_each(|id| bitmap.insert(*id));
+            *self = IdSet::Bitmap(bitmap);
         }
-        match &mut self.bitmap {
-            Some(bits) => bits[word(id)] |= bit(id),
-            None => self.list.push(id),
+        match self {
+            IdSet::List(list) => list.push(id),
+            IdSet::Bitmap(bitmap) => bitmap.insert(id),
         }
-        self.len += 1;
         true
     }
 
@@ -50,15 +64,23 @@ impl IdSet {
         if !self.contains(id) {
             return false;
         }
-        self.len -= 1;
-        match &mut self.bitmap {
-            Some(bits) => bits[word(id)] &= !bit(id),
-            None => self.list.retain(|other| *other != id),
-        }
-        if self.len == 0 {
-            self.bitmap = None;
+        match self {
+            IdSet::List(list) => list.retain(|other| *other != id),
+            IdSet::Bitmap(bitmap) if bitmap.len == 1 => *self = IdSet::default(),
+            IdSet::Bitmap(bitmap) => {
+                bitmap.bits[word(id)] &= !bit(id);
+                bitmap.len -= 1;
+            }
         }
         true
+    }
+}
+
+impl Bitmap {
+    /// One that is not there.
+    fn insert(&mut self, id: PacketId) {
+        self.bits[word(id)] |= bit(id);
+        self.len += 1;
     }
 }
 
@@ -78,8 +100,8 @@ mod tests {
     fn list_and_bitmap_agree() {
         let ids: Vec<_> = (0..200_u16).map(|n| PacketId::new(n * 327 + 1).unwrap()).collect();
         let mut set = IdSet::default();
-        assert!(ids[..LIST_MAX].iter().all(|id| set.insert(*id)) && set.bitmap.is_none());
-        assert!(ids[LIST_MAX..].iter().all(|id| set.insert(*id)) && set.bitmap.is_some());
+        assert!(ids[..LIST_MAX].iter().all(|id| set.insert(*id)) && matches!(set, IdSet::List(_)));
+        assert!(ids[LIST_MAX..].iter().all(|id| set.insert(*id)) && matches!(set, IdSet::Bitmap(_)));
         assert!(ids.iter().all(|id| !set.insert(*id)));
         assert_eq!((set.len(), set.contains(PacketId::MAX)), (200, false));
         for (n, id) in ids.iter().enumerate() {
@@ -89,6 +111,6 @@ mod tests {
                 "without the first {n}"
             );
         }
-        assert!(set.len() == 0 && set.bitmap.is_none());
+        assert!(set.len() == 0 && matches!(set, IdSet::List(_)));
     }
 }

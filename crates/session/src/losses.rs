@@ -11,10 +11,13 @@ pub struct Losses {
     pub acknowledged: u64,
 }
 
-/// The same, and whether anybody has been told.
+/// The same, and whether anybody has been told; behind a pointer, from the first on.
 #[derive(Debug, Default)]
-pub(crate) struct LossBook {
-    pub(crate) losses: Losses,
+pub(crate) struct LossBook(Option<Box<Page>>);
+
+#[derive(Debug, Default)]
+struct Page {
+    losses: Losses,
     /// A loss that nobody has been told of, the first since the client was last here.
     news: Option<DropReason>,
     is_told: bool,
@@ -27,23 +30,29 @@ impl LossBook {
         if !is_loss(reason) {
             return;
         }
-        self.losses.messages += 1;
-        self.losses.acknowledged += u64::from(is_acknowledged);
-        if is_acknowledged && !self.is_told {
-            self.is_told = true;
-            self.news = Some(reason);
+        let page = self.0.get_or_insert_default();
+        page.losses.messages += 1;
+        page.losses.acknowledged += u64::from(is_acknowledged);
+        if is_acknowledged && !page.is_told {
+            page.is_told = true;
+            page.news = Some(reason);
         }
+    }
+
+    /// What was noted since the node started.
+    pub(crate) fn losses(&self) -> Losses {
+        self.0.as_ref().map_or_else(Losses::default, |page| page.losses)
     }
 
     /// The client is here: what it loses from now on is news again.
     pub(crate) fn begin_anew(&mut self) {
-        self.is_told = false;
+        self.0.iter_mut().for_each(|page| page.is_told = false);
     }
 
     /// Takes out why the first message was lost since the client was last here, if that is news.
     #[inline]
     pub(crate) fn take_news(&mut self) -> Option<DropReason> {
-        self.news.take()
+        self.0.as_mut()?.news.take()
     }
 }
 
@@ -77,6 +86,6 @@ mod tests {
         book.begin_anew();
         book.note(DropReason::QueueAge, true);
         assert_eq!(book.take_news(), Some(DropReason::QueueAge));
-        assert_eq!(book.losses, Losses { messages: 4, acknowledged: 3 });
+        assert_eq!(book.losses(), Losses { messages: 4, acknowledged: 3 });
     }
 }

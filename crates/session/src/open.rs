@@ -72,7 +72,7 @@ impl Session {
             queue: Queue::new(),
             reads_page: false,
             receipts: IdSet::default(),
-            acks: AckLine::new(),
+            acks: AckLine::default(),
             will: None,
             told: Told::default(),
             link: None,

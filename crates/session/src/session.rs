@@ -22,7 +22,7 @@ pub struct SessionKey(pub u64);
 pub struct Session {
     pub(crate) settings: Arc<Settings>,
     pub(crate) key: SessionKey,
-    pub(crate) client_id: Box<str>,
+    pub(crate) client_id: Arc<str>,
     /// Seconds that the session outlives its connection; `u32::MAX` = forever.
     pub(crate) expiry_s: u32,
     /// When the session ends; set while there is no connection.
@@ -48,6 +48,11 @@ pub struct Session {
 impl Session {
     /// The client id.
     pub fn client_id(&self) -> &str {
+        &self.client_id
+    }
+
+    /// The same, for whoever keeps it too.
+    pub const fn shared_client_id(&self) -> &Arc<str> {
         &self.client_id
     }
 
@@ -97,8 +102,8 @@ impl Session {
     }
 
     /// What the session was to have and never gets, since the node started.
-    pub const fn losses(&self) -> Losses {
-        self.told.losses.losses
+    pub fn losses(&self) -> Losses {
+        self.told.losses.losses()
     }
 
     /// A message was not even given to the session, for want of memory.
