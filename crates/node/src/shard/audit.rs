@@ -84,7 +84,8 @@ impl Shard {
     /// A client may not publish to `topic`, or subscribe to it.
     pub(super) fn audit_forbidden(&mut self, key: SessionKey, what: Refusal, topic: &str) {
         let Some(entry) = self.clients.entry(key) else { return };
-        let (client_id, identity, index) = (entry.client_id.clone(), entry.standing.identity.clone(), entry.connection);
+        let (client_id, identity, index) =
+            (entry.session.shared_client_id().clone(), entry.standing.identity.clone(), entry.connection);
         let address = || index.map(|index| self.address(index)).unwrap_or_default();
         let (event, verb) = match what {
             Refusal::Subscribe => ("subscribe_refused", "subscribe"),
@@ -176,7 +177,7 @@ impl Shard {
     pub(super) fn facts_of(&self, event: &str, key: SessionKey, index: usize) -> Value {
         let entry = self.clients.peek(key);
         json!({
-            "event": event, "client_id": entry.map(|entry| told(&entry.client_id)),
+            "event": event, "client_id": entry.map(|entry| told(entry.session.client_id())),
             "username": entry.and_then(|entry| entry.standing.identity.name()).map(told),
             "address": self.address(index), "listener": self.listener_url(index),
         })
@@ -187,7 +188,7 @@ impl Shard {
         let Some(entry) = self.clients.peek(key) else { return "a client".to_owned() };
         let identity = &entry.standing.identity;
         let name = identity.name().map_or_else(|| "anonymous".to_owned(), |name| format!("{:?}", told(name)));
-        format!("client {:?} ({name})", told(&entry.client_id))
+        format!("client {:?} ({name})", told(entry.session.client_id()))
     }
 
     /// The same, and where its connection comes from.

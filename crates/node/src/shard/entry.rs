@@ -1,7 +1,5 @@
 //! A session in its shard's table, with what belongs to it there.
 
-use std::sync::Arc;
-
 use lapwing_session::{Fact, Session};
 
 use super::groups::Membership;
@@ -13,7 +11,6 @@ use crate::identity_shares::HeldPlace;
 /// A session and where its connection is.
 pub(crate) struct Entry {
     pub(crate) session: Session,
-    pub(crate) client_id: Arc<str>,
     /// Who its client is.
     pub(crate) standing: Standing,
     /// Index of its connection, while it has one.

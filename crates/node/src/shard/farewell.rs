@@ -91,9 +91,9 @@ impl Shard {
         entry.away_since_ms = self.now_ms;
         let Departure { will, ended } = entry.session.disconnected(self.now_ms);
         if let Some(will) = &will {
-            self.owed_wills.owe(&mut entry.kept_as, &entry.client_id, will.publish().qos);
+            self.owed_wills.owe(&mut entry.kept_as, entry.session.shared_client_id(), will.publish().qos);
         }
-        let (client_id, who) = (entry.client_id.clone(), entry.standing.who.clone());
+        let (client_id, who) = (entry.session.shared_client_id().clone(), entry.standing.who.clone());
         let holder = self.holder_of(key);
         self.tell_disconnected(index, key, reason);
         self.give_up_parts(index);
@@ -141,7 +141,8 @@ impl Shard {
         // One timer per session counts, the one that it remembers.
         let Some(entry) = self.clients.entry(key).filter(|entry| entry.timer_ms == Some(at_ms)) else { return };
         entry.timer_ms = None;
-        let (connection, client_id, who) = (entry.connection, entry.client_id.clone(), entry.standing.who.clone());
+        let (connection, client_id, who) =
+            (entry.connection, entry.session.shared_client_id().clone(), entry.standing.who.clone());
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index))
             && (connection.hold.is_some() || connection.socket.has_unread())
         {

@@ -215,7 +215,7 @@ fn begin(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry) -> bool {
     let mut frame = Vec::new();
     let will = will_of(&entry.session, &mut frame);
     let has_will = will.is_some();
-    let client_id = &entry.client_id;
+    let client_id = entry.session.shared_client_id();
     let kept = keeping.begin(log, Beginning { client_id, identity: &identity, expiry_s, will, awaited: true });
     if let Some(id) = NonZeroU64::new(kept.id.0) {
         entry.session.keep(id);
@@ -234,7 +234,7 @@ fn begin_will(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, await
     if will.is_none() || entry.session.expiry_s() > 0 {
         return false;
     }
-    let client_id = &entry.client_id;
+    let client_id = entry.session.shared_client_id();
     let kept = keeping.begin(log, Beginning { client_id, identity: &identity, expiry_s: 0, will, awaited });
     entry.kept_as.will_alone = Some(kept);
     entry.kept_as.will = logged_will(true, kept.id.0);

@@ -112,7 +112,7 @@ impl Shard {
     /// The will of a session in the table goes out with what is done next; `qos`: its own.
     pub(super) fn owe_will(&mut self, key: SessionKey, qos: QoS) {
         if let Some(entry) = self.clients.entry(key) {
-            self.owed_wills.owe(&mut entry.kept_as, &entry.client_id, qos);
+            self.owed_wills.owe(&mut entry.kept_as, entry.session.shared_client_id(), qos);
         }
     }
 

@@ -37,9 +37,10 @@ impl Shard {
         for key in self.clients.session_keys() {
             let Some(entry) = self.clients.entry(key) else { continue };
             let (identity, authority) = (&entry.standing.identity, &self.shared.authority);
+            let client_id = entry.session.client_id();
             if !authority.still_knows(identity) {
                 self.expel(key, ReasonCode::NotAuthorized, "the user was removed");
-            } else if !authority.may_connect(identity, &entry.client_id, is_given(&entry.client_id)) {
+            } else if !authority.may_connect(identity, client_id, is_given(client_id)) {
                 self.counters.access.revoked.add(1);
                 self.expel(key, ReasonCode::NotAuthorized, "its client id is not permitted any more");
             }
@@ -59,7 +60,7 @@ impl Shard {
     fn renew(&mut self, key: SessionKey, identity: &Identity) {
         let may_be_told = self.may_be_told(identity);
         let Some(entry) = self.clients.entry(key) else { return };
-        let rights = self.shared.authority.rights(identity, &entry.client_id);
+        let rights = self.shared.authority.rights(identity, entry.session.client_id());
         let mut removed = Vec::new();
         let mut revoked = u64::from(!may_be_told && entry.session.revoke_envelope());
         if let Some(rights) = &rights {

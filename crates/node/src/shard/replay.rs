@@ -219,7 +219,7 @@ impl Shard {
     /// The terms of a subscription that still exists, and the hash of its client's id.
     fn receiver(&mut self, key: SessionKey, filter: &str) -> Option<(Grant, u64)> {
         let entry = self.clients.entry(key)?;
-        Some((entry.session.grant(filter)?, stable_hash(entry.client_id.as_bytes())))
+        Some((entry.session.grant(filter)?, stable_hash(entry.session.client_id().as_bytes())))
     }
 
     /// Whether a session can take a message, with its output and queue below the `part`-th part of their marks.

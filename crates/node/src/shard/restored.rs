@@ -87,7 +87,7 @@ impl Shard {
         let Some(entry) = self.clients.entry(key) else { return };
         let request = JoinRequest::NOBODY_WAITS;
         entry.membership.joined(shared.group, shared.filter, owner, request);
-        let (client_id, epoch) = (entry.client_id.clone(), entry.membership.epoch);
+        let (client_id, epoch) = (entry.session.shared_client_id().clone(), entry.membership.epoch);
         let profile = entry.membership.profile;
         let (group, filter) = (shared.group.into(), shared.filter.into());
         let is_kept = true;

@@ -279,7 +279,7 @@ impl Shard {
             return None;
         }
         let entry = self.clients.peek(session)?;
-        Some(Holder::of_client(entry.standing.identity.name(), &entry.client_id))
+        Some(Holder::of_client(entry.standing.identity.name(), entry.session.client_id()))
     }
 
     /// The same for who has this name, or else this client id.

@@ -162,7 +162,7 @@ impl Shard {
         let Stage::Open { session, version } = self.clients.connection(index)?.stage else { return None };
         let has_licence = self.clients.connection(index)?.licence.is_some();
         let entry = self.clients.entry(session)?;
-        let (id, who) = (entry.client_id.clone(), entry.standing.who.clone());
+        let (id, who) = (entry.session.shared_client_id().clone(), entry.standing.who.clone());
         Some(Client { session, version, id, who, has_licence })
     }
 

@@ -33,7 +33,7 @@ impl SessionTable {
     /// Puts a session into the place that its key names: the last that was given.
     pub(super) fn insert(&mut self, entry: Entry) {
         let key = entry.session.key();
-        self.by_id.insert(entry.client_id.clone(), key);
+        self.by_id.insert(entry.session.shared_client_id().clone(), key);
         let place = self.entries.insert(entry);
         debug_assert_eq!(place, place_of(key));
     }
@@ -53,7 +53,7 @@ impl SessionTable {
     pub(super) fn remove(&mut self, key: SessionKey) -> Option<Entry> {
         self.get(key)?;
         let entry = self.entries.remove(place_of(key));
-        self.by_id.remove(&entry.client_id);
+        self.by_id.remove(entry.session.client_id());
         Some(entry)
     }
 

@@ -208,7 +208,7 @@ impl Shard {
             let request = JoinRequest { place, at: begins_at + at };
             let Some(entry) = self.clients.entry(key) else { break };
             entry.membership.joined(&group, &filter, owner, request);
-            let (client_id, epoch) = (entry.client_id.clone(), entry.membership.epoch);
+            let (client_id, epoch) = (entry.session.shared_client_id().clone(), entry.membership.epoch);
             let (profile, is_kept) = (entry.membership.profile, entry.kept_as.kept.is_some());
             let identity = entry.standing.identity.clone();
             let join =

@@ -39,17 +39,17 @@ impl Listing {
     fn look_at(&mut self, entry: &Entry) {
         let (messages, bytes) = (entry.session.queued_messages(), entry.session.queued_bytes());
         let inflight = entry.session.inflight_messages();
-        if !self.query.fits(&entry.client_id, entry.connection.is_some(), messages, inflight) {
+        if !self.query.fits(entry.session.client_id(), entry.connection.is_some(), messages, inflight) {
             return;
         }
         self.page.matching += 1;
         self.page.waiting_messages += messages as u64;
         self.page.waiting_bytes += bytes;
-        if !self.query.is_next(&entry.client_id) {
+        if !self.query.is_next(entry.session.client_id()) {
             return;
         }
         self.page.left += 1;
-        let rank = (self.query.weight(messages, bytes), entry.client_id.clone());
+        let rank = (self.query.weight(messages, bytes), entry.session.shared_client_id().clone());
         if self.first.len() < self.query.limit {
             self.first.push((rank, entry.session.key()));
         } else if let Some(mut last) = self.first.peek_mut()

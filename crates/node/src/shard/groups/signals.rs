@@ -162,7 +162,7 @@ impl Shard {
         let Some(probes) = &mut entry.membership.probes else { return };
         let id = probes.sent(now_us);
         let next_ms = probes.next_due_us() / 1000;
-        let (topic, payload) = (probe_topic(&entry.client_id), probe_payload(id));
+        let (topic, payload) = (probe_topic(entry.session.client_id()), probe_payload(id));
         let routed = Routed::new(Publish::qos0(&topic, payload.as_bytes()), SessionKey(u64::MAX), now_ms);
         self.clients.with(key, |session, io| {
             // A probe that finds no room is counted like any message, and the next one is not held up by it.
