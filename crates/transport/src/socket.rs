@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use mio::net::UnixStream;
 use mio::{Registry, Token};
 
+use crate::inner_end::InnerEnd;
 use crate::layers::Layers;
 use crate::peer::PeerAddress;
 use crate::stream::Stream;
@@ -29,16 +30,16 @@ impl Socket {
         Socket { stream, layers: layers.map(Box::new), is_behind_proxy, peer }
     }
 
-    /// Two ends of one connection inside this process: what is written to one is read from the other. Each says that `peer` is
-    /// at its other end: whom the bytes are of. The second says also what the peer has `shown`.
+    /// Two ends of one connection inside this process: what is written to one is read from the other. The socket says that `peer`
+    /// is at its other end, whom the bytes are of, and what that has `shown`.
     ///
     /// # Errors
     /// No descriptor left.
-    pub fn pair(peer: PeerAddress, shown: Option<Arc<Proof>>) -> io::Result<(Socket, Socket)> {
+    pub fn pair(peer: PeerAddress, shown: Option<Arc<Proof>>) -> io::Result<(InnerEnd, Socket)> {
         let (one, other) = UnixStream::pair()?;
         let layers = shown.map(Layers::showing);
-        let end = |stream, layers| Socket::new(Stream::Unix(stream), layers, false, peer);
-        Ok((end(one, None), end(other, layers)))
+        let socket = Socket::new(Stream::Unix(other), layers, false, peer);
+        Ok((InnerEnd::new(Stream::Unix(one)), socket))
     }
 
     /// Reads what is there into `buffer`; `Ok(0)` means the peer has ended its side.

@@ -89,7 +89,7 @@ impl SnThread {
         if guest.repeats(&opening) {
             return self.accept_again(index);
         }
-        let (client_id, is_another) = (&*opening.client_id, guest.is_another(&opening.client_id));
+        let (client_id, is_another) = (&opening.client_id, guest.is_another(&opening.client_id));
         let is_unseen = !guest.is_there_as(client_id);
         if is_another {
             self.keep_will(index);
@@ -112,7 +112,7 @@ impl SnThread {
             self.will_of(index, &opening).0
         } else {
             self.inherit(index, &opening);
-            self.table.get(index).and_then(|guest| guest.will.clone())
+            self.table.get(index).and_then(|guest| guest.will.as_deref().cloned())
         };
         let expiry_s = self.doors[door].session_expiry_s;
         let connect = packets::connect(client_id, opening.clean_session, expiry_s, will.as_ref());
@@ -144,7 +144,7 @@ impl SnThread {
         if opening.will != WillChange::Keep {
             guest.will_message = None;
         }
-        (guest.will, guest.has_kept_will) = (will, is_kept);
+        (guest.will, guest.has_kept_will) = (will.map(Box::new), is_kept);
     }
 
     /// The will of a client that connects, and whether it is the one that it left.
@@ -158,10 +158,10 @@ impl SnThread {
             WillChange::Keep => {}
         }
         let kept = self.kept_will(index, &opening.client_id);
-        let others = self.namesake(index, opening).and_then(|other| other.will.clone());
+        let others = self.namesake(index, opening).and_then(|other| other.will.as_deref().cloned());
         let Some(guest) = self.table.get(index) else { return (None, false) };
         let is_kept = guest.has_kept_will || kept.is_some();
-        (guest.will.clone().or(others).or(kept), is_kept)
+        (guest.will.as_deref().cloned().or(others).or(kept), is_kept)
     }
 
     /// Who has the client id of a session that is to go on, at another address. Whoever has shown another name is told nothing

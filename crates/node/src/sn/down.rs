@@ -1,5 +1,7 @@
 //! From a session to its client: packets become messages of MQTT-SN.
 
+use std::num::NonZeroU16;
+
 use lapwing_codec::{Ack, ConnAck, Limits, Packet, Publish, PublishProperties, ReasonCode, SubAck, Version, decode};
 use lapwing_sn::peer::Phase;
 use lapwing_sn::{QoS, ReturnCode};
@@ -53,6 +55,10 @@ impl Guest {
             let reason = ReasonCode::ImplementationSpecificError;
             return self.refuse(publish.qos, publish.packet_id, reason, Dropped::TooLargeOut, io);
         }
+        if self.waiting.capacity() == 0 {
+            // One place, not four: what goes at once needs no more.
+            self.waiting.reserve_exact(1);
+        }
         self.waiting.push_back(Waiting { packet: packet.into(), is_told_again: false });
         if self.waiting.len() == 1 {
             self.pump(io);
@@ -70,8 +76,8 @@ impl Guest {
             Packet::PubRec(ack) => self.session_answered(QoS::ExactlyOnce, ack, io),
             Packet::PubRel(ack) => {
                 if let Some(link) = &mut self.link {
-                    link.under_way = None;
-                    link.release = Some(ack.packet_id);
+                    let traffic = link.busy();
+                    (traffic.under_way, traffic.release) = (None, Some(ack.packet_id));
                 }
             }
             Packet::PubComp(ack) => {
@@ -98,8 +104,9 @@ impl Guest {
         if let Some(link) = &mut self.link {
             link.stage = Stage::Open;
             link.receive_max = ack.properties.receive_max;
-            link.ping_every_ms = ack.properties.server_keep_alive_s.map(|s| u64::from(s.max(1)) * 1000);
-            link.ping_at_ms = io.now_ms + link.ping_every_ms.unwrap_or(0);
+            let every_s = ack.properties.server_keep_alive_s;
+            link.ping_every_s = every_s.map(|every_s| NonZeroU16::new(every_s).unwrap_or(NonZeroU16::MIN));
+            link.ping_at_ms = io.now_ms + link.ping_every_ms().unwrap_or(0);
         }
         self.accept(io);
         if !ack.session_present {
@@ -150,6 +157,7 @@ impl Guest {
         let has_nothing = self.has_nothing();
         let Some(link) = &mut self.link else { return };
         link.pings = link.pings.saturating_sub(1);
+        link.rest();
         if link.pings > 0 || self.client.phase() != Phase::Awake || !has_nothing {
             return;
         }

@@ -1,6 +1,7 @@
 //! One client: what `lapwing_sn::peer` knows of it, its connection, and what waits for it here.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use lapwing_codec::{Ack, Limits, Packet, PacketId, Publish, ReasonCode, Version, decode};
 use lapwing_sn::peer::{Client, Delivery, Outgoing, Phase, Tick};
@@ -9,12 +10,13 @@ use lapwing_sn::{EncodeError, QoS};
 use super::address::Address;
 use super::counters::Dropped;
 use super::io::Io;
-use super::link::{Link, UnderWay};
+use super::link::Link;
 use super::opening::Opening;
+use super::traffic::UnderWay;
 use super::will::StoredWill;
-use super::word::Asks;
+use super::word::Said;
 
-/// A client, or who connects.
+/// A client, or who connects. There may be many that are idle, so what few have lies behind a pointer.
 pub(super) struct Guest {
     pub(super) address: Address,
     /// Its datagrams come through DTLS, which has shown its address.
@@ -25,10 +27,10 @@ pub(super) struct Guest {
     pub(super) born: u64,
     pub(super) client: Client,
     /// The client id of its last CONNECT, accepted or not.
-    pub(super) connects_as: Box<str>,
+    pub(super) connects_as: Option<Arc<str>>,
     pub(super) clean_session: bool,
     pub(super) link: Option<Link>,
-    pub(super) will: Option<StoredWill>,
+    pub(super) will: Option<Box<StoredWill>>,
     /// Its will is the one that it left when it went.
     pub(super) has_kept_will: bool,
     /// Its last CONNECT is not accepted yet, or what it left is still kept.
@@ -40,16 +42,21 @@ pub(super) struct Guest {
     /// Something came from its address after our CONNACK.
     pub(super) has_answered: bool,
     /// Its last CONNECT, until something came after its CONNACK.
-    pub(super) said: Option<Box<Opening>>,
-    pub(super) asks: Asks,
+    pub(super) said: Option<Box<Said>>,
     /// It wants PINGRESP, as soon as its session is open.
     pub(super) is_owed_pong: bool,
     /// In which turn it was heard last, and how often.
     pub(super) heard: (u64, u32),
-    /// When the timer that counts fires.
-    pub(super) timer_ms: Option<u64>,
+    /// When the timer that counts fires; [`NEVER`]: there is none.
+    pub(super) timer_ms: u64,
     pub(super) counts_as_asleep: bool,
 }
+
+/// No time comes as late.
+pub(super) const NEVER: u64 = u64::MAX;
+
+// A broker may have a hundred thousand of them, of which most are idle.
+const _: () = assert!(size_of::<Guest>() <= 432);
 
 /// A PUBLISH of the session that has not gone.
 #[derive(Debug)]
@@ -79,7 +86,7 @@ impl Guest {
             door,
             born: 0,
             client: Client::default(),
-            connects_as: Box::default(),
+            connects_as: None,
             clean_session: false,
             link: None,
             will: None,
@@ -89,17 +96,26 @@ impl Guest {
             waiting: VecDeque::new(),
             has_answered: false,
             said: None,
-            asks: Asks::default(),
             is_owed_pong: false,
             heard: (0, 0),
-            timer_ms: None,
+            timer_ms: NEVER,
             counts_as_asleep: false,
         }
     }
 
     /// Whether somebody else than before connects from its address.
     pub(super) fn is_another(&self, client_id: &str) -> bool {
-        !self.connects_as.is_empty() && &*self.connects_as != client_id
+        !self.connects_as().is_empty() && self.connects_as() != client_id
+    }
+
+    /// The client id of its last CONNECT; empty before the first.
+    pub(super) fn connects_as(&self) -> &str {
+        self.connects_as.as_deref().unwrap_or_default()
+    }
+
+    /// It connects under this id.
+    pub(super) fn call(&mut self, client_id: &Arc<str>) {
+        self.connects_as = Some(Arc::clone(client_id));
     }
 
     /// A CONNECT of it is under way. Only who has shown to be there has something from before.
@@ -110,7 +126,7 @@ impl Guest {
         self.waiting.clear();
         self.clean_session = opening.clean_session;
         (self.has_answered, self.is_unsettled, self.is_owed_pong) = (false, true, false);
-        self.said = Some(Box::new(opening.clone()));
+        self.said = Some(Box::new(Said::new(opening.clone())));
     }
 
     /// What the former client at its address had is not the next one's.
@@ -136,12 +152,13 @@ impl Guest {
     /// PUBREL that waits; false when it goes on waiting.
     fn send_release(&mut self, io: &mut Io<'_>) -> bool {
         let Some(link) = &mut self.link else { return false };
-        let Some(packet_id) = link.release else { return true };
+        let Some(packet_id) = link.traffic.as_ref().and_then(|traffic| traffic.release) else { return true };
         match self.client.release_to(packet_id, &mut io.of(&self.address)) {
             Ok(Delivery::Sent) => {
-                link.release = None;
                 let (packet, is_told_again) = (Box::default(), false);
-                link.under_way = Some(UnderWay { packet_id, qos: QoS::ExactlyOnce, packet, is_told_again });
+                let under_way = UnderWay { packet_id, qos: QoS::ExactlyOnce, packet, is_told_again };
+                let traffic = link.busy();
+                (traffic.under_way, traffic.release) = (Some(under_way), None);
                 true
             }
             _ => false,
@@ -160,7 +177,7 @@ impl Guest {
             Ok(Delivery::Sent) => {
                 if let (Some(packet_id), Some(link), qos) = (publish.packet_id, &mut self.link, publish.qos) {
                     let Waiting { packet, is_told_again } = waiting;
-                    link.under_way = Some(UnderWay { packet_id, qos, packet, is_told_again });
+                    link.busy().under_way = Some(UnderWay { packet_id, qos, packet, is_told_again });
                 }
                 None
             }
@@ -203,7 +220,7 @@ impl Guest {
 
     /// Whether everything that came for the client is with it.
     pub(super) fn has_nothing(&self) -> bool {
-        let is_free = |link: &Link| link.under_way.is_none() && link.release.is_none();
+        let is_free = |link: &Link| link.traffic.as_ref().is_none_or(|traffic| !traffic.is_delivering());
         self.waiting.is_empty() && self.client.is_idle() && self.link.as_ref().is_some_and(is_free)
     }
 
@@ -219,10 +236,10 @@ impl Guest {
 
     /// What was under way was given up, because the client sleeps: it goes again later.
     pub(super) fn take_back(&mut self) {
-        let Some(link) = &mut self.link else { return };
-        let Some(under_way) = link.under_way.take() else { return };
+        let Some(traffic) = self.link.as_mut().and_then(|link| link.traffic.as_mut()) else { return };
+        let Some(under_way) = traffic.under_way.take() else { return };
         if under_way.packet.is_empty() {
-            link.release = Some(under_way.packet_id);
+            traffic.release = Some(under_way.packet_id);
         } else {
             let UnderWay { packet, is_told_again, .. } = under_way;
             self.waiting.push_front(Waiting { packet, is_told_again });
@@ -231,12 +248,13 @@ impl Guest {
 
     /// When [`Guest::tick`] has something to do.
     pub(super) fn next_wake_ms(&self) -> Option<u64> {
-        let ping = self.link.as_ref().filter(|link| link.ping_every_ms.is_some()).map(|link| link.ping_at_ms);
+        let ping = self.link.as_ref().filter(|link| link.ping_every_s.is_some()).map(|link| link.ping_at_ms);
         [self.client.next_wake_ms(), self.next_ask_ms(), ping].into_iter().flatten().min()
     }
 
     /// Time has passed.
     pub(super) fn tick(&mut self, io: &mut Io<'_>) -> Then {
+        self.link.iter_mut().for_each(Link::rest);
         self.ping_broker(io.now_ms);
         let before = io.out.len();
         match self.client.tick(&mut io.of(&self.address)) {
@@ -261,7 +279,7 @@ impl Guest {
     /// The broker bounds how long a client may be silent; of this one it hears by its datagrams only.
     fn ping_broker(&mut self, now_ms: u64) {
         let Some(link) = &mut self.link else { return };
-        if let Some(every_ms) = link.ping_every_ms.filter(|_| now_ms >= link.ping_at_ms) {
+        if let Some(every_ms) = link.ping_every_ms().filter(|_| now_ms >= link.ping_at_ms) {
             link.ping_at_ms = now_ms + every_ms;
             link.ping();
         }

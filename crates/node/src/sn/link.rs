@@ -1,31 +1,22 @@
 //! One client's connection to its shard: MQTT 5.0 over a pair of sockets inside the process.
 
 use std::io::{self, ErrorKind};
+use std::num::NonZeroU16;
 use std::ops::Range;
 
 use lapwing_codec::{Ack, Connect, Disconnect, Packet, PacketId, Publish, ReasonCode, Version};
 use lapwing_sn::peer::{Receipt, SubscribeRequest};
 use lapwing_sn::{QoS, ReturnCode};
-use lapwing_transport::Socket;
+use lapwing_transport::InnerEnd;
 
 use super::packets;
+use super::traffic::Traffic;
 use super::will::WillUpdate;
 
 /// Bytes that wait for the shard, from which nothing more is taken from the client.
 const OUTPUT_BYTES_MAX: usize = 64 << 10;
 /// Messages and subscriptions of the client that may wait for their answers, of each.
 const OWED_MAX: usize = 16;
-
-/// The message of QoS 1 or 2 that is under way to the client.
-#[derive(Debug)]
-pub(super) struct UnderWay {
-    pub(super) packet_id: PacketId,
-    pub(super) qos: QoS,
-    /// The PUBLISH as the session has sent it; empty where the client has it, and PUBREL is under way.
-    pub(super) packet: Box<[u8]>,
-    /// Its topic was told to the client again, because it knew the id no more.
-    pub(super) is_told_again: bool,
-}
 
 /// How a write ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +42,9 @@ pub(super) enum Stage {
 /// Our end of it.
 #[derive(Debug)]
 pub(super) struct Link {
-    pub(super) socket: Socket,
-    /// Read but not handled yet: less than a packet.
-    pub(super) input: Vec<u8>,
-    output: Vec<u8>,
+    pub(super) socket: InnerEnd,
+    /// From the first packet on, until somebody finds it over: see [`Link::rest`].
+    pub(super) traffic: Option<Box<Traffic>>,
     pub(super) stage: Stage,
     /// DISCONNECT is the last that it gets: it goes when that is written.
     pub(super) is_ending: bool,
@@ -62,47 +52,49 @@ pub(super) struct Link {
     pub(super) is_readable: bool,
     /// Messages of the client that may wait for their answers, as the CONNACK has it.
     pub(super) receive_max: u16,
-    /// PUBLISHes of the client that are not answered.
-    published: Vec<Receipt>,
-    subscribing: Vec<SubscribeRequest>,
-    /// Another will, which the session has not taken yet.
-    pub(super) changing: Option<WillUpdate>,
-    pub(super) under_way: Option<UnderWay>,
-    /// PUBREL that waits until nothing else is in flight.
-    pub(super) release: Option<PacketId>,
     /// PINGREQs that are not answered.
     pub(super) pings: u32,
     /// One was answered, and nothing has come since it was asked.
     pub(super) is_quiet: bool,
-    /// The broker wants to hear something that often, in milliseconds, and when next.
-    pub(super) ping_every_ms: Option<u64>,
+    /// The broker wants to hear something that often, in seconds, and when next.
+    pub(super) ping_every_s: Option<NonZeroU16>,
     pub(super) ping_at_ms: u64,
 }
 
 impl Link {
-    pub(super) fn new(socket: Socket, stage: Stage) -> Self {
+    pub(super) fn new(socket: InnerEnd, stage: Stage) -> Self {
         Link {
             socket,
-            input: Vec::new(),
-            output: Vec::new(),
+            traffic: None,
             stage,
             is_ending: false,
             is_readable: true,
             receive_max: 1,
-            published: Vec::new(),
-            subscribing: Vec::new(),
-            changing: None,
-            under_way: None,
-            release: None,
             pings: 0,
             is_quiet: false,
-            ping_every_ms: None,
+            ping_every_s: None,
             ping_at_ms: 0,
         }
     }
 
     pub(super) fn is_open(&self) -> bool {
         self.stage == Stage::Open
+    }
+
+    /// How often the broker wants to hear something, if it does.
+    pub(super) fn ping_every_ms(&self) -> Option<u64> {
+        self.ping_every_s.map(|every_s| u64::from(every_s.get()) * 1000)
+    }
+
+    /// Something is under way.
+    pub(super) fn busy(&mut self) -> &mut Traffic {
+        self.traffic.get_or_insert_default()
+    }
+
+    /// Gives back the place of what was under way, if that is over. Not with each message, which would have to make it again:
+    /// when time passes, and after what does not come often.
+    pub(super) fn rest(&mut self) {
+        self.traffic.take_if(|traffic| traffic.is_over());
     }
 
     /// Whether what the client says may go to its session, now or when that is open.
@@ -112,7 +104,8 @@ impl Link {
 
     /// Whether it does, and the shard keeps up.
     fn has_room(&self) -> bool {
-        self.leads_in() && !self.is_ending && self.output.len() < OUTPUT_BYTES_MAX
+        let output_bytes = self.traffic.as_ref().map_or(0, |traffic| traffic.output.len());
+        self.leads_in() && !self.is_ending && output_bytes < OUTPUT_BYTES_MAX
     }
 
     /// The client has shown to be there: its CONNECT once more, behind which everything else goes.
@@ -123,18 +116,24 @@ impl Link {
 
     /// Whether there is something for the shard.
     pub(super) fn has_output(&self) -> bool {
-        !self.output.is_empty()
+        self.traffic.as_ref().is_some_and(|traffic| !traffic.output.is_empty())
     }
 
     /// A message of the client; with a `receipt` it will be answered. False: it cannot be taken now.
     pub(super) fn publish(&mut self, publish: &Publish<'_>, receipt: Option<Receipt>) -> bool {
         let window = usize::from(self.receive_max).min(OWED_MAX);
-        if !self.has_room() || (receipt.is_some() && self.published.len() >= window) {
+        let has_room = self.has_room();
+        let traffic = self.busy();
+        if !has_room || (receipt.is_some() && traffic.published.len() >= window) {
             return false;
         }
-        let is_said = publish.encode(Version::V5, &mut self.output).is_ok();
-        if is_said {
-            self.published.extend(receipt);
+        let is_said = publish.encode(Version::V5, &mut traffic.output).is_ok();
+        if is_said && let Some(receipt) = receipt {
+            if traffic.published.capacity() == 0 {
+                // One place, not four: hardly a device has a second message under way.
+                traffic.published.reserve_exact(1);
+            }
+            traffic.published.push(receipt);
         }
         is_said
     }
@@ -142,31 +141,42 @@ impl Link {
     /// The PUBLISH that an acknowledgement is for.
     pub(super) fn answered(&mut self, qos: QoS, packet_id: PacketId) -> Option<Receipt> {
         let is_it = |receipt: &Receipt| receipt.qos() == qos && receipt.msg_id() == packet_id;
-        let at = self.published.iter().position(is_it)?;
-        Some(self.published.swap_remove(at))
+        let published = &mut self.traffic.as_mut()?.published;
+        let at = published.iter().position(is_it)?;
+        Some(published.swap_remove(at))
     }
 
     /// A subscription of the client. False: it cannot be taken now.
     pub(super) fn subscribe(&mut self, filter: &str, qos: QoS, request: SubscribeRequest) -> bool {
-        if !self.has_room() || self.subscribing.len() >= OWED_MAX {
+        let has_room = self.has_room();
+        let traffic = self.busy();
+        if !has_room || traffic.subscribing.len() >= OWED_MAX {
             return false;
         }
-        let is_said = packets::subscribe(filter, qos, request.msg_id(), &mut self.output);
+        let is_said = packets::subscribe(filter, qos, request.msg_id(), &mut traffic.output);
         if is_said {
-            self.subscribing.push(request);
+            traffic.subscribing.push(request);
         }
         is_said
     }
 
     /// The SUBSCRIBE that a SUBACK is for.
     pub(super) fn subscribed(&mut self, packet_id: PacketId) -> Option<SubscribeRequest> {
-        let at = self.subscribing.iter().position(|request| request.msg_id() == packet_id)?;
-        Some(self.subscribing.remove(at))
+        let subscribing = &mut self.traffic.as_mut()?.subscribing;
+        let at = subscribing.iter().position(|request| request.msg_id() == packet_id)?;
+        let request = subscribing.remove(at);
+        self.rest();
+        Some(request)
     }
 
     /// The end of a subscription. False: it cannot be taken now.
     pub(super) fn unsubscribe(&mut self, filter: &str, packet_id: PacketId) -> bool {
-        self.has_room() && packets::unsubscribe(filter, packet_id, &mut self.output)
+        self.has_room() && packets::unsubscribe(filter, packet_id, &mut self.busy().output)
+    }
+
+    /// Another will, which the session has not taken yet.
+    pub(super) fn changing(&self) -> Option<&WillUpdate> {
+        self.traffic.as_ref()?.changing.as_deref()
     }
 
     /// Another will of the client, by the CONNECT that has it, which has at most `bytes_max`.
@@ -178,15 +188,18 @@ impl Link {
         bytes_max: usize,
         update: WillUpdate,
     ) -> Result<(), ReturnCode> {
-        if !self.has_room() || self.changing.is_some() {
+        let has_room = self.has_room();
+        let Traffic { output, changing, .. } = self.busy();
+        if !has_room || changing.is_some() {
             return Err(ReturnCode::CONGESTION);
         }
-        let begun = self.output.len();
-        if !self.say(&Packet::Connect(*connect)) || self.output.len() - begun > bytes_max {
-            self.output.truncate(begun);
+        let begun = output.len();
+        let is_said = Packet::Connect(*connect).encode(Version::V5, output).is_ok();
+        if !is_said || output.len() - begun > bytes_max {
+            output.truncate(begun);
             return Err(ReturnCode::NOT_SUPPORTED);
         }
-        self.changing = Some(update);
+        *changing = Some(Box::new(update));
         Ok(())
     }
 
@@ -216,33 +229,41 @@ impl Link {
 
     fn say(&mut self, packet: &Packet<'_>) -> bool {
         // What a client can say at all can be said in MQTT: lengths and topics were checked when its datagram was read.
-        packet.encode(Version::V5, &mut self.output).is_ok()
+        packet.encode(Version::V5, &mut self.busy().output).is_ok()
     }
 
     /// Gives the shard what waits for it.
     pub(super) fn flush(&mut self) -> Written {
+        let Some(Traffic { output, .. }) = self.traffic.as_deref_mut() else { return Written::All };
         let mut written = 0;
         let ended = loop {
-            if written == self.output.len() {
+            if written == output.len() {
                 break Written::All;
             }
-            match self.socket.write(&self.output[written..]) {
+            match self.socket.write(&output[written..]) {
                 Ok(0) => break Written::Broken,
                 Ok(n) => written += n,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break Written::Rest,
                 Err(_) => break Written::Broken,
             }
         };
-        self.output.drain(..written);
-        if self.output.is_empty() {
-            self.output = Vec::new();
+        output.drain(..written);
+        if output.is_empty() {
+            *output = Vec::new();
         }
         ended
     }
 
+    /// Keeps what was read and is less than a packet.
+    pub(super) fn keep_input(&mut self, rest: &[u8]) {
+        if !rest.is_empty() {
+            self.busy().input = rest.into();
+        }
+    }
+
     /// What the shard has said, in `buffer` behind what was left of it before; `None`: it has ended the connection.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Option<Range<usize>> {
-        let left = std::mem::take(&mut self.input);
+        let left = self.traffic.as_mut().map_or_else(Box::default, |traffic| std::mem::take(&mut traffic.input));
         buffer[..left.len()].copy_from_slice(&left);
         let mut filled = left.len();
         while self.is_readable && filled < buffer.len() {

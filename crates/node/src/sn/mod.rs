@@ -40,6 +40,7 @@ mod seals;
 mod table;
 mod terms;
 mod thread;
+mod traffic;
 mod tunnel;
 mod tunnels;
 mod up;

@@ -1,7 +1,11 @@
 //! All clients of the thread: by place, by address, by id.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use slab::Slab;
 
 use super::address::Address;
@@ -11,9 +15,12 @@ use super::guest::Guest;
 #[derive(Default)]
 pub(super) struct Table {
     guests: Slab<Guest>,
-    by_address: HashMap<Address, usize>,
-    /// Who has the session of a client id, or had it last.
-    by_id: HashMap<Box<str>, usize>,
+    /// Places by address. Addresses and ids are written with the guests, so that a client has five bytes in such a table.
+    by_address: HashTable<u32>,
+    /// Who has the session of a client id, or had it last: each under the id by which it was called last.
+    by_id: HashTable<u32>,
+    /// Seeded at random, for both are what peers say.
+    hasher: RandomState,
     /// Those that had not answered when they were connected, the oldest first; some have since, or are gone.
     silent: VecDeque<(usize, u64)>,
     births: u64,
@@ -25,7 +32,8 @@ impl Table {
     }
 
     pub(super) fn find(&self, address: &Address) -> Option<usize> {
-        self.by_address.get(address).copied()
+        let is_it = |place: &u32| self.guests.get(*place as usize).is_some_and(|guest| guest.address == *address);
+        self.by_address.find(self.hasher.hash_one(address), is_it).map(|place| *place as usize)
     }
 
     pub(super) fn get(&mut self, index: usize) -> Option<&mut Guest> {
@@ -44,32 +52,39 @@ impl Table {
 
     /// Who has the session of a client id, another than the one at `index`.
     pub(super) fn namesake(&self, client_id: &str, index: usize) -> Option<&Guest> {
-        self.by_id.get(client_id).filter(|&&other| other != index).and_then(|&other| self.guests.get(other))
+        let is_it =
+            |place: &u32| self.guests.get(*place as usize).is_some_and(|guest| guest.connects_as() == client_id);
+        let other = *self.by_id.find(self.hasher.hash_one(client_id), is_it)? as usize;
+        self.guests.get(other).filter(|_| other != index)
     }
 
     /// Whether the one at `index` is the last that had the session of its client id.
     pub(super) fn is_last(&self, index: usize) -> bool {
-        self.guests.get(index).is_some_and(|guest| self.by_id.get(&guest.connects_as) == Some(&index))
+        let Some(guest) = self.guests.get(index) else { return false };
+        self.by_id.find(self.hasher.hash_one(guest.connects_as()), |place| *place as usize == index).is_some()
     }
 
     /// A newcomer, which has its address from now on.
     pub(super) fn add(&mut self, mut guest: Guest) -> usize {
         self.births += 1;
         guest.born = self.births;
-        let address = guest.address.clone();
+        let hash = self.hasher.hash_one(&guest.address);
         let index = self.guests.insert(guest);
-        self.by_address.insert(address, index);
+        let Table { guests, by_address, hasher, .. } = self;
+        let rehash = |place: &u32| guests.get(*place as usize).map_or(0, |guest| hasher.hash_one(&guest.address));
+        by_address.insert_unique(hash, index as u32, rehash);
         index
     }
 
     /// It connects under this id; until it answers it may have to go.
-    pub(super) fn call(&mut self, index: usize, client_id: &str) {
-        let Some(guest) = self.guests.get_mut(index) else { return };
-        let former = std::mem::replace(&mut guest.connects_as, client_id.into());
-        let (born, has_answered) = (guest.born, guest.has_answered);
-        if former.as_ref() != client_id {
-            self.forget_id(&former, index);
+    pub(super) fn call(&mut self, index: usize, client_id: &Arc<str>) {
+        let Table { guests, by_id, hasher, .. } = self;
+        let Some(guest) = guests.get_mut(index) else { return };
+        if guest.connects_as() != &**client_id {
+            forget_id(by_id, hasher, guest.connects_as(), index);
         }
+        guest.call(client_id);
+        let (born, has_answered) = (guest.born, guest.has_answered);
         if has_answered {
             return;
         }
@@ -82,8 +97,16 @@ impl Table {
 
     /// It has the session of its id from now on.
     pub(super) fn name(&mut self, index: usize) {
-        if let Some(guest) = self.guests.get(index) {
-            self.by_id.insert(guest.connects_as.clone(), index);
+        let Table { guests, by_id, hasher, .. } = self;
+        let Some(guest) = guests.get(index) else { return };
+        let name = |place: &u32| guests.get(*place as usize).map_or("", Guest::connects_as);
+        let rehash = |place: &u32| hasher.hash_one(name(place));
+        let id = guest.connects_as();
+        match by_id.entry(hasher.hash_one(id), |place| name(place) == id, rehash) {
+            Entry::Occupied(mut former) => *former.get_mut() = index as u32,
+            Entry::Vacant(free) => {
+                free.insert(index as u32);
+            }
         }
     }
 
@@ -111,18 +134,22 @@ impl Table {
 
     pub(super) fn remove(&mut self, index: usize) -> Option<Guest> {
         let guest = self.guests.try_remove(index)?;
-        self.by_address.remove(&guest.address);
-        self.forget_id(&guest.connects_as, index);
+        let Table { by_address, by_id, hasher, .. } = self;
+        if let Ok(place) = by_address.find_entry(hasher.hash_one(&guest.address), |place| *place as usize == index) {
+            place.remove();
+        }
+        forget_id(by_id, hasher, guest.connects_as(), index);
         if self.guests.is_empty() {
             self.silent.clear();
         }
         Some(guest)
     }
+}
 
-    fn forget_id(&mut self, client_id: &str, index: usize) {
-        if self.by_id.get(client_id) == Some(&index) {
-            self.by_id.remove(client_id);
-        }
+/// The one at `index` has the session of this id no more, if it had it.
+fn forget_id(by_id: &mut HashTable<u32>, hasher: &RandomState, client_id: &str, index: usize) {
+    if let Ok(place) = by_id.find_entry(hasher.hash_one(client_id), |place| *place as usize == index) {
+        place.remove();
     }
 }
 
@@ -146,7 +173,7 @@ mod tests {
         let mut table = Table::default();
         let places: Vec<usize> = (1..=4).map(|port| table.add(guest(port))).collect();
         for (place, id) in places.iter().zip(["a", "b", "c", "d"]) {
-            table.call(*place, id);
+            table.call(*place, &id.into());
         }
         table.get(places[0]).unwrap().has_answered = true;
         table.remove(places[1]).unwrap();
@@ -161,11 +188,11 @@ mod tests {
         let mut table = Table::default();
         let places: Vec<usize> = (1..=1_000).map(|port| table.add(guest(port))).collect();
         for place in &places {
-            table.call(*place, &place.to_string());
+            table.call(*place, &place.to_string().into());
             table.get(*place).unwrap().has_answered = true;
         }
         let newcomer = table.add(guest(2_000));
-        table.call(newcomer, "newcomer");
+        table.call(newcomer, &"newcomer".into());
         assert_eq!(table.silent.len(), 1_001);
         for _ in 0..3 {
             assert_eq!(table.oldest_silent(newcomer), None);
@@ -183,7 +210,7 @@ mod tests {
         for number in 0..crate::shard::one_off_count() {
             let port = (number % 60_000) as u16 + 1;
             let place = table.add(guest(port));
-            table.call(place, &format!("device-{number}"));
+            table.call(place, &format!("device-{number}").into());
             table.name(place);
             alive.push_back(place);
             if alive.len() > ALIVE {
@@ -201,10 +228,10 @@ mod tests {
     fn who_is_gone_leaves_nothing() {
         let mut table = Table::default();
         let first = table.add(guest(1));
-        table.call(first, "a");
+        table.call(first, &"a".into());
         table.name(first);
         let second = table.add(guest(2));
-        table.call(second, "a");
+        table.call(second, &"a".into());
         assert!(table.is_last(first) && !table.is_last(second), "who only wants it has not got it");
         table.name(second);
         assert!(table.namesake("a", first).is_some() && table.namesake("a", second).is_none());

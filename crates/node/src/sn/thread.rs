@@ -9,7 +9,7 @@ use mio::Token;
 
 use super::address::Address;
 use super::counters::SnCounters;
-use super::guest::Then;
+use super::guest::{NEVER, Then};
 use super::io::Io;
 use super::kept_wills::KeptWills;
 use super::leaving::Leaving;
@@ -69,7 +69,8 @@ pub(crate) struct SnThread {
     /// Clients whose shard has said something, or that have something for it.
     touched: Vec<usize>,
     pub(super) leaving: Leaving,
-    timers: Timers<(usize, u64)>,
+    /// Of clients, by place. Whoever is in a place then, and waits for that time, is meant.
+    timers: Timers<u32>,
     /// By listener, when it says next that it is there; none: never.
     pub(super) advertise_at_ms: Vec<Option<u64>>,
     pub(super) buffer: Vec<u8>,
@@ -255,7 +256,7 @@ impl SnThread {
             Some(read) => {
                 let (handled, then) = guest.take_packets(&buffer[read.clone()], io);
                 if let Some(link) = &mut guest.link {
-                    link.input = buffer[handled..read.end].to_vec();
+                    link.keep_input(&buffer[handled..read.end]);
                     if link.is_readable {
                         // There was more than the buffer holds.
                         self.touched.push(index);
@@ -269,21 +270,19 @@ impl SnThread {
 
     fn run_timers(&mut self) {
         for _ in 0..self.timers.len() {
-            let Some((at_ms, (index, born))) = self.timers.due(self.now_ms) else { break };
+            let Some((at_ms, place)) = self.timers.due(self.now_ms) else { break };
             let SnThread { table, doors, counters, out, now_ms, .. } = self;
-            let Some(guest) = table.get_born(index, born).filter(|guest| guest.timer_ms == Some(at_ms)) else {
-                continue;
-            };
-            guest.timer_ms = None;
+            let index = place as usize;
+            let Some(guest) = table.get(index).filter(|guest| guest.timer_ms == at_ms) else { continue };
+            guest.timer_ms = NEVER;
             let terms = &doors[guest.door];
             let then = guest.tick(&mut Io { terms, counters, now_ms: *now_ms, out });
             self.finish(index, then);
         }
         if self.timers.len() > 2 * self.table.len() + TIMERS_SPARE {
-            let table = &mut self.table;
-            self.timers.retain(|at_ms, (index, born)| {
-                table.get_born(*index, *born).is_some_and(|guest| guest.timer_ms == Some(at_ms))
-            });
+            let table = &self.table;
+            let is_live = |at_ms, place: &u32| table.look(*place as usize).is_some_and(|guest| guest.timer_ms == at_ms);
+            self.timers.retain(is_live);
         }
     }
 
@@ -321,10 +320,9 @@ impl SnThread {
     fn set_timer(&mut self, index: usize) {
         let Some(guest) = self.table.get(index) else { return };
         let Some(at_ms) = guest.next_wake_ms() else { return };
-        if guest.timer_ms.is_none_or(|set_ms| at_ms < set_ms) {
-            guest.timer_ms = Some(at_ms);
-            let born = guest.born;
-            self.timers.add(at_ms, (index, born));
+        if at_ms < guest.timer_ms {
+            guest.timer_ms = at_ms;
+            self.timers.add(at_ms, index as u32);
         }
     }
 

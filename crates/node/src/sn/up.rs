@@ -116,7 +116,7 @@ impl Guest {
             Answer::Received => self.say_of_under_way(|packet_id| Packet::PubRec(Ack::success(packet_id))),
             Answer::Completed => {
                 self.say_of_under_way(|packet_id| Packet::PubComp(Ack::success(packet_id)));
-                self.link.iter_mut().for_each(|link| link.under_way = None);
+                self.link.iter_mut().for_each(|link| link.busy().under_way = None);
             }
         }
         self.pump(io);
@@ -125,7 +125,7 @@ impl Guest {
     /// PUBACK of the client. It may have forgotten the topic's id, and is told it again: once for a message.
     fn client_published(&mut self, code: ReturnCode, io: &Io<'_>) {
         let Some(link) = &mut self.link else { return };
-        let Some(under_way) = link.under_way.take() else { return };
+        let Some(under_way) = link.traffic.as_mut().and_then(|traffic| traffic.under_way.take()) else { return };
         if code == ReturnCode::INVALID_TOPIC_ID && !under_way.is_told_again {
             self.waiting.push_front(Waiting { packet: under_way.packet, is_told_again: true });
             return;
@@ -141,7 +141,8 @@ impl Guest {
 
     fn say_of_under_way(&mut self, packet: impl FnOnce(PacketId) -> Packet<'static>) {
         let Some(link) = &mut self.link else { return };
-        let Some(packet_id) = link.under_way.as_ref().map(|under_way| under_way.packet_id) else { return };
+        let under_way = link.traffic.as_ref().and_then(|traffic| traffic.under_way.as_ref());
+        let Some(packet_id) = under_way.map(|under_way| under_way.packet_id) else { return };
         link.acknowledge(&packet(packet_id));
     }
 }

@@ -59,8 +59,8 @@ impl Guest {
 
     /// WILLMSGUPD.
     pub(super) fn change_will_message(&mut self, payload: Vec<u8>, io: &mut Io<'_>) {
-        let is_changing = self.link.as_ref().is_some_and(|link| link.changing.is_some());
-        match self.will.clone() {
+        let is_changing = self.link.as_ref().is_some_and(|link| link.changing().is_some());
+        match self.will.as_deref().cloned() {
             None if !is_changing => {
                 self.will_message = Some(payload.into());
                 self.answer_update(Part::Message, ReturnCode::ACCEPTED, io);
@@ -76,12 +76,12 @@ impl Guest {
     /// answer is for too.
     fn update_will(&mut self, update: WillUpdate, io: &mut Io<'_>) {
         let part = update.part;
-        let under_way = self.link.as_ref().and_then(|link| link.changing.as_ref());
-        if under_way == Some(&update) {
+        if self.link.as_ref().and_then(Link::changing) == Some(&update) {
             return;
         }
         let (terms, will) = (io.terms, update.will.clone());
-        let connect = packets::connect(&self.connects_as, self.clean_session, terms.session_expiry_s, will.as_ref());
+        let client_id = self.connects_as.as_deref().unwrap_or_default();
+        let connect = packets::connect(client_id, self.clean_session, terms.session_expiry_s, will.as_ref());
         let said = match &mut self.link {
             Some(link) => link.change_will(&connect, terms.connect_bytes_max, update),
             None => Err(ReturnCode::CONGESTION),
@@ -100,11 +100,13 @@ impl Guest {
 
     /// What the session says of it.
     pub(super) fn will_changed(&mut self, reason: ReasonCode, io: &mut Io<'_>) {
-        let Some(WillUpdate { part, will }) = self.link.as_mut().and_then(|link| link.changing.take()) else { return };
+        let traffic = self.link.as_mut().and_then(|link| link.traffic.as_mut());
+        let Some(update) = traffic.and_then(|traffic| traffic.changing.take()) else { return };
+        let WillUpdate { part, will } = *update;
         if reason.is_error() {
             return self.refuse_update(part, return_code(reason), io);
         }
-        self.will = will;
+        self.will = will.map(Box::new);
         if part != Part::None {
             self.will_message = None;
         }
@@ -140,11 +142,11 @@ impl SnThread {
         let is_last = self.table.is_last(index);
         let is_its_own = |guest: &&mut Guest| {
             let is_said = guest.has_answered && !guest.is_unsettled;
-            guest.client.id() == &*guest.connects_as && (is_said || guest.has_kept_will)
+            guest.client.id() == guest.connects_as() && (is_said || guest.has_kept_will)
         };
         let Some(guest) = self.table.get(index).filter(is_its_own).filter(|_| is_last) else { return };
         let (door, peer) = (guest.door, (guest.address.socket, guest.address.peer));
-        let (client_id, will) = (guest.connects_as.clone(), guest.will.take().filter(|_| !guest.clean_session));
+        let (client_id, will) = (guest.connects_as().to_owned(), guest.will.take().filter(|_| !guest.clean_session));
         let terms = &self.doors[door];
         let Some(will) = will.filter(|_| terms.session_expiry_s > 0) else {
             return self.kept_wills[door].forget(&client_id);
@@ -153,7 +155,7 @@ impl SnThread {
         let lasts_s = if terms.session_expiry_s == u32::MAX { u64::MAX / 1000 } else { terms.session_expiry_s.into() };
         let until_ms = self.now_ms.saturating_add(lasts_s * 1000);
         let shown = self.tunnels.shown(peer);
-        if !self.kept_wills[door].keep(&client_id, will, shown, until_ms, terms.config.wills_kept_max as usize) {
+        if !self.kept_wills[door].keep(&client_id, *will, shown, until_ms, terms.config.wills_kept_max as usize) {
             self.counters.dropped(Dropped::WillsFull);
         }
     }
@@ -163,8 +165,7 @@ impl SnThread {
         let Some(guest) = self.table.get(index) else { return };
         let is_open = guest.link.as_ref().is_some_and(Link::is_open);
         if is_open && std::mem::take(&mut guest.is_unsettled) {
-            let (door, client_id) = (guest.door, guest.connects_as.clone());
-            self.kept_wills[door].forget(&client_id);
+            self.kept_wills[guest.door].forget(guest.connects_as());
             self.table.name(index);
         }
     }

@@ -23,9 +23,22 @@ const ASK_AFTER_MS: u64 = 500;
 /// How often: CONNACK and two PINGREQs are as long as the shortest CONNECT.
 const ASKS: u8 = 2;
 
+/// A CONNECT after which nothing has come yet.
+#[derive(Debug)]
+pub(super) struct Said {
+    opening: Opening,
+    asks: Asks,
+}
+
+impl Said {
+    pub(super) fn new(opening: Opening) -> Self {
+        Said { opening, asks: Asks::default() }
+    }
+}
+
 /// When a client is asked for a word, and how often still.
 #[derive(Debug, Default)]
-pub(super) struct Asks {
+struct Asks {
     at_ms: u64,
     left: u8,
 }
@@ -52,12 +65,12 @@ impl Asks {
 impl Guest {
     /// Whether this is the CONNECT that was accepted last: its CONNACK was lost, for nothing else has come since.
     pub(super) fn repeats(&self, opening: &Opening) -> bool {
-        self.is_accepted() && !self.has_answered && self.said.as_deref() == Some(opening)
+        self.is_accepted() && !self.has_answered && self.said.as_ref().is_some_and(|said| said.opening == *opening)
     }
 
     /// Whether it has shown to be there, as this client.
     pub(super) fn is_there_as(&self, client_id: &str) -> bool {
-        self.is_sealed || (self.has_answered && &*self.connects_as == client_id)
+        self.is_sealed || (self.has_answered && self.connects_as() == client_id)
     }
 
     /// Whether it may be sent more than it has sent.
@@ -105,20 +118,23 @@ impl Guest {
 
     /// It is waited for from now on.
     pub(super) fn await_word(&mut self, io: &Io<'_>) {
+        let retry_ms = io.terms.settings(&self.address).retry_ms;
         if self.is_awaited() {
-            self.asks.begin(io.now_ms, io.terms.settings(&self.address).retry_ms);
+            self.said.iter_mut().for_each(|said| said.asks.begin(io.now_ms, retry_ms));
         }
     }
 
     /// When [`Guest::ask_for_word`] has something to do.
     pub(super) fn next_ask_ms(&self) -> Option<u64> {
-        self.asks.next_ms().filter(|_| self.is_awaited())
+        self.said.as_ref()?.asks.next_ms().filter(|_| self.is_awaited())
     }
 
     /// Two bytes, which whoever is there answers.
     pub(super) fn ask_for_word(&mut self, io: &mut Io<'_>) {
         let settings = io.terms.settings(&self.address);
-        if self.is_awaited() && self.asks.take(io.now_ms, settings.retry_ms) {
+        let is_awaited = self.is_awaited();
+        let asks = self.said.as_mut().map(|said| &mut said.asks).filter(|_| is_awaited);
+        if asks.is_some_and(|asks| asks.take(io.now_ms, settings.retry_ms)) {
             let ping = Message::PingReq(PingReq { client_id: None });
             if ping.encode(&settings.limits, io.out).is_err() {
                 io.counters.dropped(Dropped::TooLargeOut);
@@ -131,11 +147,12 @@ impl SnThread {
     /// A client has shown to be there: its session is opened, by its CONNECT once more.
     pub(super) fn enter(&mut self, index: usize) {
         let Some(said) = self.table.get(index).and_then(|guest| guest.said.take()) else { return };
+        let said = said.opening;
         self.inherit(index, &said);
         let Some(guest) = self.table.get(index) else { return };
         let (door, peer) = (guest.door, (guest.address.socket, guest.address.peer));
         let expiry_s = self.doors[door].session_expiry_s;
-        let connect = packets::connect(&said.client_id, said.clean_session, expiry_s, guest.will.as_ref());
+        let connect = packets::connect(&said.client_id, said.clean_session, expiry_s, guest.will.as_deref());
         if let Some(link) = &mut guest.link {
             return link.enter(&connect);
         }

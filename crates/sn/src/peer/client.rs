@@ -1,16 +1,21 @@
 //! One client, as its gateway knows it: messages in, answers out, and an [`Event`] for whoever has its session.
 
+use std::sync::Arc;
+
 use crate::{Disconnect, EncodeError, Message, MsgId, PublishQoS, ReturnCode, TopicId};
 
 use super::connecting::Connecting;
 use super::{Answer, Context, Event, InFlight, Life, Overdue, Phase, Predefined, Registrations, Repeats};
 
 /// The state of one client. It does not know its address: whoever has that gives it what comes from there.
+///
+/// Most clients are idle, so what is there for a moment only, or for few, lies behind a pointer.
 #[derive(Debug, Default)]
 pub struct Client {
-    pub(super) id: Box<str>,
+    /// None: nothing was accepted yet.
+    pub(super) id: Option<Arc<str>>,
     pub(super) life: Life,
-    pub(super) connecting: Option<Connecting>,
+    pub(super) connecting: Option<Box<Connecting>>,
     pub(super) registrations: Registrations,
     /// Predefined ids that the client says it does not know.
     pub(super) unknown: Vec<TopicId>,
@@ -34,7 +39,7 @@ pub enum Tick {
 impl Client {
     /// The client id of its last accepted CONNECT; empty before.
     pub fn id(&self) -> &str {
-        &self.id
+        self.id.as_deref().unwrap_or_default()
     }
 
     /// Its state.
@@ -127,7 +132,7 @@ impl Client {
     }
 
     fn ping(&mut self, client_id: Option<&str>, cx: &mut Context<'_>) -> Result<Event<'static>, EncodeError> {
-        if client_id.is_some_and(|id| id != &*self.id) {
+        if client_id.is_some_and(|id| id != self.id()) {
             cx.send(Message::Disconnect(Disconnect { duration_s: None }))?;
             return Ok(Event::Unknown);
         }

@@ -1,5 +1,7 @@
 //! A client that comes: CONNECT, its will, CONNACK (6.2, 6.3), or back from sleep (6.14).
 
+use std::sync::Arc;
+
 use crate::{Connect, EncodeError, Message, ReturnCode, WillTopic};
 
 use super::client::Client;
@@ -8,7 +10,7 @@ use super::{Context, Event, Phase, Prompt, WillChange, WillSetup};
 /// A CONNECT that is not answered yet.
 #[derive(Debug)]
 pub(super) struct Connecting {
-    client_id: Box<str>,
+    client_id: Arc<str>,
     clean_session: bool,
     keep_alive_s: u16,
     /// `None`: the session is being opened.
@@ -29,7 +31,7 @@ impl Client {
             return Ok(Event::Nothing);
         }
         let sleeps = matches!(self.life.phase(), Phase::Asleep | Phase::Awake);
-        if sleeps && !connect.clean_session && !connect.will && connect.client_id == &*self.id {
+        if sleeps && !connect.clean_session && !connect.will && connect.client_id == self.id() {
             self.life.connect(connect.duration_s, cx.now_ms);
             cx.send(Message::ConnAck(ReturnCode::ACCEPTED))?;
             return Ok(Event::Returned);
@@ -38,7 +40,7 @@ impl Client {
         let (clean_session, keep_alive_s) = (connect.clean_session, connect.duration_s);
         let client_id = connect.client_id.into();
         let due_ms = cx.now_ms + cx.settings.retry_ms * (u64::from(cx.settings.retries_max) + 1);
-        self.connecting = Some(Connecting { client_id, clean_session, keep_alive_s, will, due_ms });
+        self.connecting = Some(Box::new(Connecting { client_id, clean_session, keep_alive_s, will, due_ms }));
         self.prompted(prompt, cx)
     }
 
@@ -83,7 +85,7 @@ impl Client {
     fn asked(&mut self, will: WillChange) -> Event<'static> {
         let Some(connecting) = &mut self.connecting else { return Event::OutOfState };
         connecting.will = None;
-        Event::Connect { client_id: connecting.client_id.clone(), clean_session: connecting.clean_session, will }
+        Event::Connect { client_id: Arc::clone(&connecting.client_id), clean_session: connecting.clean_session, will }
     }
 
     /// The answer to [`Event::Connect`]. From an accepted CONNECT on the client is active. What it knew of topic ids it may
@@ -97,7 +99,7 @@ impl Client {
         };
         cx.send(Message::ConnAck(code))?;
         if code.is_accepted() {
-            self.id = connecting.client_id;
+            self.id = Some(connecting.client_id);
             self.in_flight.clear();
             self.life.connect(connecting.keep_alive_s, cx.now_ms);
             self.registrations.untell();

@@ -1,5 +1,7 @@
 //! What a client's message means to whoever has its session.
 
+use std::sync::Arc;
+
 use crate::{MsgId, PublishQoS, PublishTopic, QoS, SubscribeTopic, TopicId, WillTopic};
 
 use super::{Answer, Topic, WillChange};
@@ -18,7 +20,7 @@ pub enum Event<'a> {
     /// The session is to be opened; then [`super::Client::opened`].
     Connect {
         /// Who it says it is; it has that id when it is accepted, and not before.
-        client_id: Box<str>,
+        client_id: Arc<str>,
         /// Nothing of an older session counts.
         clean_session: bool,
         /// What becomes of the will.

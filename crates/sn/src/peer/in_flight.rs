@@ -16,7 +16,7 @@ struct Waiting {
     awaited: Awaited,
     msg_id: MsgId,
     /// The message as it was sent, without a forwarder.
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
     retries: u32,
     due_ms: u64,
 }
@@ -79,7 +79,7 @@ impl InFlight {
         };
         let start = cx.out.len();
         let len = message.encode(&cx.settings.limits, cx.out)?;
-        let bytes = cx.out[start..].to_vec();
+        let bytes = cx.out[start..].into();
         self.waiting = Some(Waiting { awaited, msg_id, bytes, retries: 0, due_ms: cx.now_ms + cx.settings.retry_ms });
         Ok(len)
     }

@@ -17,7 +17,7 @@ impl Client {
         predefined: &'a Predefined,
         cx: &mut Context<'_>,
     ) -> Result<Event<'a>, EncodeError> {
-        let Some(topic) = meant(publish.topic, &self.id, &self.registrations, predefined) else {
+        let Some(topic) = meant(publish.topic, self.id(), &self.registrations, predefined) else {
             return refuse_topic(publish, cx);
         };
         let receipt = receipt(publish);
@@ -89,7 +89,7 @@ impl Client {
             (_, Err(code)) => return refuse_subscription(msg_id, code, cx),
             (SubscribeTopic::Filter(filter), Ok(id)) => (Topic::Name(filter), id),
             (SubscribeTopic::Short(short), Ok(_)) => (Topic::Short(short), None),
-            (SubscribeTopic::Predefined(id), Ok(_)) => match predefined.topic(&self.id, id) {
+            (SubscribeTopic::Predefined(id), Ok(_)) => match predefined.topic(self.id(), id) {
                 Some(topic) => (Topic::Name(topic), Some(id)),
                 None => return refuse_subscription(msg_id, ReturnCode::INVALID_TOPIC_ID, cx),
             },
@@ -142,7 +142,7 @@ impl Client {
         let filter = match unsubscribe.topic {
             SubscribeTopic::Filter(filter) => Topic::Name(filter),
             SubscribeTopic::Short(short) => Topic::Short(short),
-            SubscribeTopic::Predefined(id) => match predefined.topic(&self.id, id) {
+            SubscribeTopic::Predefined(id) => match predefined.topic(self.id(), id) {
                 Some(topic) => Topic::Name(topic),
                 None => return cx.send(Message::UnsubAck(msg_id)).map(|()| Event::Nothing),
             },
@@ -194,7 +194,7 @@ impl Client {
     pub(super) fn forget_id(&mut self, ack: &TopicAck, predefined: &Predefined) {
         if let (ReturnCode::INVALID_TOPIC_ID, Some(id)) = (ack.code, ack.topic_id()) {
             self.registrations.deny(id);
-            if predefined.topic(&self.id, id).is_some() && !self.unknown.contains(&id) {
+            if predefined.topic(self.id(), id).is_some() && !self.unknown.contains(&id) {
                 self.unknown.push(id);
             }
         }

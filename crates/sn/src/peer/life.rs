@@ -1,5 +1,7 @@
 //! Where a client is: connected, asleep, awake for a moment, lost (6.11, 6.12, 6.14).
 
+use std::num::NonZeroU32;
+
 /// The states of a client, as the gateway sees it (6.14).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Phase {
@@ -21,7 +23,7 @@ pub enum Phase {
 pub struct Life {
     phase: Phase,
     /// Keep Alive or sleep, with tolerance, in milliseconds; `None`: nobody waits.
-    patience_ms: Option<u64>,
+    patience_ms: Option<NonZeroU32>,
     heard_ms: u64,
 }
 
@@ -85,7 +87,7 @@ impl Life {
         if !self.is_connected() {
             return None;
         }
-        self.patience_ms.map(|patience_ms| self.heard_ms.saturating_add(patience_ms))
+        self.patience_ms.map(|patience_ms| self.heard_ms.saturating_add(patience_ms.get().into()))
     }
 
     /// Whether the client is lost, now and not before.
@@ -105,13 +107,12 @@ impl Life {
 }
 
 /// How long a client is waited for: half as long again as it says, or a tenth when it says more than a minute (7.2).
-const fn patience_ms(duration_s: u16) -> Option<u64> {
-    let duration_ms = duration_s as u64 * 1000;
-    match duration_s {
-        0 => None,
-        1..=60 => Some(duration_ms + duration_ms / 2),
-        _ => Some(duration_ms + duration_ms / 10),
-    }
+const fn patience_ms(duration_s: u16) -> Option<NonZeroU32> {
+    let duration_ms = duration_s as u32 * 1000;
+    NonZeroU32::new(match duration_s {
+        0..=60 => duration_ms + duration_ms / 2,
+        _ => duration_ms + duration_ms / 10,
+    })
 }
 
 #[cfg(test)]

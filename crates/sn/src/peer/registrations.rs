@@ -1,16 +1,15 @@
 //! The registered topic ids of one client (6.5, 6.9, 6.10): both ways, bounded.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use crate::TopicId;
 
 /// Topic ids of one client. They are valid as long as its session is; MQTT-SN has no way to take one back.
 #[derive(Clone, Debug, Default)]
 pub struct Registrations {
     /// The topic of id 1, 2, ..., and whether the client has confirmed that it knows it.
-    topics: Vec<(Arc<str>, bool)>,
-    ids: HashMap<Arc<str>, TopicId>,
+    topics: Vec<(Box<str>, bool)>,
+    /// Places in `topics` in the order of their names. Most clients have one or two, for which a hash table is larger than all
+    /// else that is known of them.
+    by_name: Vec<u16>,
 }
 
 /// What a topic is to a client.
@@ -38,9 +37,11 @@ impl Registrations {
 
     /// The id by which a message of this topic goes to the client, with a new one where there is none.
     pub fn for_delivery(&mut self, topic: &str, max: u16) -> Registration {
-        if let Some(&id) = self.ids.get(topic) {
-            return if self.is_known(id) { Registration::Known(id) } else { Registration::Untold(id) };
-        }
+        let place = match self.find(topic) {
+            Ok(id) if self.is_known(id) => return Registration::Known(id),
+            Ok(id) => return Registration::Untold(id),
+            Err(place) => place,
+        };
         if self.topics.len() >= usize::from(max) {
             return Registration::Full;
         }
@@ -48,15 +49,23 @@ impl Registrations {
         let Some(id) = u16::try_from(self.topics.len() + 1).ok().and_then(TopicId::new) else {
             return Registration::Full;
         };
-        let topic: Arc<str> = topic.into();
-        self.topics.push((Arc::clone(&topic), false));
-        self.ids.insert(topic, id);
+        make_room(&mut self.topics);
+        make_room(&mut self.by_name);
+        self.topics.push((topic.into(), false));
+        self.by_name.insert(place, id.get() - 1);
         Registration::Untold(id)
+    }
+
+    /// The id of a topic, or where it belongs among the names.
+    fn find(&self, topic: &str) -> Result<TopicId, usize> {
+        let name = |at: u16| self.topics.get(usize::from(at)).map(|(name, _)| &**name);
+        let place = self.by_name.binary_search_by(|at| name(*at).cmp(&Some(topic)))?;
+        self.by_name.get(place).and_then(|at| TopicId::new(at + 1)).ok_or(place)
     }
 
     /// The id by which the client knows the topic already.
     pub fn told(&self, topic: &str) -> Option<TopicId> {
-        self.ids.get(topic).copied().filter(|&id| self.is_known(id))
+        self.find(topic).ok().filter(|&id| self.is_known(id))
     }
 
     /// The client has accepted the REGISTER of this id; one that there is not changes nothing.
@@ -107,6 +116,13 @@ impl Registrations {
 
 fn index(id: TopicId) -> usize {
     usize::from(id.get()) - 1
+}
+
+/// Room for one more: a list begins with one place, not with four.
+fn make_room<T>(list: &mut Vec<T>) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(list.len().max(1));
+    }
 }
 
 #[cfg(test)]

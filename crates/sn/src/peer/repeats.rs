@@ -11,10 +11,17 @@ use super::Settings;
 #[derive(Debug, Default)]
 pub struct Repeats {
     acknowledged: Option<Exchange>,
-    unreleased: Option<Exchange>,
-    /// Exchanges of QoS 2 that are over, the newest last.
-    over: Vec<Over>,
     subscribed: Option<SubAck>,
+    /// From its first message of QoS 2 on: most devices send none.
+    exactly: Option<Box<Exactly>>,
+}
+
+/// What it has sent with QoS 2.
+#[derive(Debug, Default)]
+struct Exactly {
+    unreleased: Option<Exchange>,
+    /// Exchanges that are over, the newest last.
+    over: Vec<Over>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,25 +62,15 @@ impl Repeats {
         }
         let content = content(publish);
         if qos == QoS::ExactlyOnce {
+            let exactly = self.exactly.get_or_insert_default();
             let is_copy = |over: &Over| over.msg_id == msg_id && over.content == content && now_ms < over.until_ms;
-            if self.over.iter().any(is_copy) {
+            if exactly.over.iter().any(is_copy) {
                 return Heard::Late;
             }
-            self.remember(self.unreleased, settings, now_ms);
+            exactly.remember(exactly.unreleased, settings, now_ms);
         }
         *self.slot(qos) = Some(Exchange { msg_id, is_answered: false, content });
         Heard::New
-    }
-
-    /// An exchange is over: released, or given up by the client for another.
-    fn remember(&mut self, exchange: Option<Exchange>, settings: &Settings, now_ms: u64) {
-        let Some(Exchange { msg_id, content, .. }) = exchange else { return };
-        self.over.retain(|over| now_ms < over.until_ms);
-        let max = settings.lingering_max.max(1);
-        if self.over.len() >= max {
-            self.over.drain(..=self.over.len() - max);
-        }
-        self.over.push(Over { msg_id, content, until_ms: now_ms + settings.linger_ms });
     }
 
     /// PUBACK (QoS 1) or PUBREC (QoS 2) goes to the client.
@@ -93,8 +90,9 @@ impl Repeats {
 
     /// PUBREL: whether it releases a message. PUBCOMP is the answer either way: it may have been lost.
     pub fn release(&mut self, msg_id: MsgId, settings: &Settings, now_ms: u64) -> bool {
-        let released = self.unreleased.take_if(|exchange| exchange.msg_id == msg_id);
-        self.remember(released, settings, now_ms);
+        let Some(exactly) = &mut self.exactly else { return false };
+        let released = exactly.unreleased.take_if(|exchange| exchange.msg_id == msg_id);
+        exactly.remember(released, settings, now_ms);
         released.is_some()
     }
 
@@ -114,7 +112,23 @@ impl Repeats {
     }
 
     fn slot(&mut self, qos: QoS) -> &mut Option<Exchange> {
-        if qos == QoS::ExactlyOnce { &mut self.unreleased } else { &mut self.acknowledged }
+        match qos {
+            QoS::ExactlyOnce => &mut self.exactly.get_or_insert_default().unreleased,
+            _ => &mut self.acknowledged,
+        }
+    }
+}
+
+impl Exactly {
+    /// An exchange is over: released, or given up by the client for another.
+    fn remember(&mut self, exchange: Option<Exchange>, settings: &Settings, now_ms: u64) {
+        let Some(Exchange { msg_id, content, .. }) = exchange else { return };
+        self.over.retain(|over| now_ms < over.until_ms);
+        let max = settings.lingering_max.max(1);
+        if self.over.len() >= max {
+            self.over.drain(..=self.over.len() - max);
+        }
+        self.over.push(Over { msg_id, content, until_ms: now_ms + settings.linger_ms });
     }
 }
 
@@ -194,7 +208,7 @@ mod tests {
         for id in 10..40 {
             repeats.publish(&publish(qos, id, false), &settings(), 150);
         }
-        assert_eq!(repeats.over.len(), settings().lingering_max);
+        assert_eq!(repeats.exactly.map(|exactly| exactly.over.len()), Some(settings().lingering_max));
     }
 
     #[test]

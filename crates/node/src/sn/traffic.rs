@@ -1,0 +1,48 @@
+//! What is under way on one client's connection; most clients are idle, and have none of it.
+
+use lapwing_codec::PacketId;
+use lapwing_sn::QoS;
+use lapwing_sn::peer::{Receipt, SubscribeRequest};
+
+use super::will::WillUpdate;
+
+/// Both ways, until it is handled or answered.
+#[derive(Debug, Default)]
+pub(super) struct Traffic {
+    /// Read but not handled yet: less than a packet.
+    pub(super) input: Box<[u8]>,
+    /// What the shard has not taken.
+    pub(super) output: Vec<u8>,
+    /// PUBLISHes of the client that are not answered.
+    pub(super) published: Vec<Receipt>,
+    pub(super) subscribing: Vec<SubscribeRequest>,
+    /// Another will, which the session has not taken yet.
+    pub(super) changing: Option<Box<WillUpdate>>,
+    pub(super) under_way: Option<UnderWay>,
+    /// PUBREL that waits until nothing else is in flight.
+    pub(super) release: Option<PacketId>,
+}
+
+/// The message of QoS 1 or 2 that is under way to the client.
+#[derive(Debug)]
+pub(super) struct UnderWay {
+    pub(super) packet_id: PacketId,
+    pub(super) qos: QoS,
+    /// The PUBLISH as the session has sent it; empty where the client has it, and PUBREL is under way.
+    pub(super) packet: Box<[u8]>,
+    /// Its topic was told to the client again, because it knew the id no more.
+    pub(super) is_told_again: bool,
+}
+
+impl Traffic {
+    /// Whether nothing is under way either way.
+    pub(super) fn is_over(&self) -> bool {
+        let is_answered = self.published.is_empty() && self.subscribing.is_empty() && self.changing.is_none();
+        self.input.is_empty() && self.output.is_empty() && is_answered && !self.is_delivering()
+    }
+
+    /// Whether a message of QoS 1 or 2 is under way to the client.
+    pub(super) const fn is_delivering(&self) -> bool {
+        self.under_way.is_some() || self.release.is_some()
+    }
+}
