@@ -136,15 +136,15 @@ fn connect_over_tcp(broker: SocketAddr, number: u16) -> TcpStream {
 #[test]
 fn idle_clients_are_small() {
     let (node, sn, _) = node();
-    bytes_each("over sn://", 1536, |number| drop(Device::connect(sn, number)));
+    bytes_each("over sn://", 1984, |number| drop(Device::connect(sn, number)));
     drop(node);
     let (node, sn, _) = self::node();
-    bytes_each("over sn://, with a subscription", 2560, |number| {
+    bytes_each("over sn://, with a subscription", 2112, |number| {
         Device::connect(sn, number).subscribe(&format!("t/{number:06}"));
     });
     drop(node);
     let (node, _, tcp) = self::node();
     let mut streams = Vec::with_capacity(2 * usize::from(FULL));
-    bytes_each("over tcp://", 1280, |number| streams.push(connect_over_tcp(tcp, number)));
+    bytes_each("over tcp://", 1408, |number| streams.push(connect_over_tcp(tcp, number)));
     drop(node);
 }
