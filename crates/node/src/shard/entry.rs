@@ -42,10 +42,8 @@ impl Entry {
         standing: Standing,
         membership: Membership,
     ) -> Self {
-        let client_id = session.client_id().into();
         Entry {
             session,
-            client_id,
             standing,
             connection,
             away_since_ms: 0,
