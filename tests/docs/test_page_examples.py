@@ -90,8 +90,8 @@ class Reader:
             self._python(code, place)
         else:
             (self.folder / "lapwing.toml").write_text(block.code)
-            # The page's broker has the folder that this file may name too, others of this machine the ports. Nor need it
-            # have the account that a page makes.
+            # The page's broker has the folder that this file may name too, others of this machine the ports. Nor need
+            # this machine have the account that a page makes.
             look = ["show", "--config"] if block.note == "form" else ["check", "--running", "--set", "broker.user=off"]
             result = lapwing("config", *look, "lapwing.toml", cwd=self.folder)
             assert result.returncode == 0, f"{place}: {result.stderr}"
