@@ -34,10 +34,10 @@ $(CACHE)/toolchain:
 	@$(PYTHON) tools/prepare.py rust compiler
 	@touch $@
 
-$(CACHE)/python: requirements.lock tools/compiled_zips.py | $(CACHE)/toolchain
+$(CACHE)/python: requirements.lock tools/compiled_zips.py tools/wheels.cfg | $(CACHE)/toolchain
 	$(call step,virtual environment in $(VENV) (Spark is 430 MB: this takes a minute or two the first time))
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --progress-bar on --require-hashes -r requirements.lock
+	@DIST_EXTRA_CONFIG=$(abspath tools/wheels.cfg) $(BIN)/pip install --quiet --disable-pip-version-check --progress-bar on --require-hashes -r requirements.lock
 	@$(BIN)/python tools/compiled_zips.py
 	@touch $@
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import LAPWING, Running, clean_environment, lapwing, one_error
+from commands import LAPWING, Running, call, clean_environment, one_error
 
 pytestmark = pytest.mark.timeout(300)
 FIGURES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
@@ -160,18 +160,18 @@ def test_wrong_arguments_are_refused_before_anything_starts(tmp_path: Path) -> N
         (("--architecture", "a1", "--devices", "2000000000"), "ulimit -Hn"),
         (("--architecture", "a1", "--qos", "2"), "a1 is measured with 0, 1"),
     ):
-        result = lapwing("lab", "run", "crowdsourcing", *arguments, "--out", str(tmp_path / "out"))
+        result = call("lab", "run", "crowdsourcing", *arguments, "--out", str(tmp_path / "out"))
         assert result.returncode == 2, arguments
         assert expected in one_error(result)
     assert not (tmp_path / "out").exists()
 
 
 def test_the_doctor_speaks_json() -> None:
-    result = lapwing("lab", "doctor", "--architecture", "a1", "--json")
+    result = call("lab", "doctor", "--architecture", "a1", "--json")
     findings = [json.loads(line) for line in result.stdout.splitlines()]
     assert {finding["need"] for finding in findings} == {"extension", "files", "cores", "memory"}
     assert result.returncode == 0
-    assert "there is a1" in one_error(lapwing("lab", "doctor", "--architecture", "a9"))
+    assert "there is a1" in one_error(call("lab", "doctor", "--architecture", "a9"))
 
 
 def poll(is_done: Callable[[], bool], running: Running, timeout_s: float = 60.0) -> None:

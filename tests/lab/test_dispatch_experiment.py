@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import LAPWING, clean_environment, lapwing, one_error
+from commands import LAPWING, call, clean_environment, lapwing, one_error
 
 pytestmark = pytest.mark.timeout(300)
 FIGURES = ("mean_ms", "p50_ms", "p99_ms", "p999_ms", "missed_share", "duplicates_share")
@@ -77,7 +77,7 @@ def test_quick_is_well_formed_and_lef_beats_round_robin() -> None:
 
 
 def test_a_policy_that_the_broker_does_not_know_is_refused_with_those_it_knows() -> None:
-    result = lapwing("lab", "run", "dispatch", "--policies", "fastest", *SHORT)
+    result = call("lab", "run", "dispatch", "--policies", "fastest", *SHORT)
     assert result.returncode == 2
     assert "fastest" in result.stderr
     assert "round-robin" in result.stderr
@@ -94,7 +94,7 @@ def test_wrong_arguments_are_refused_before_anything_starts() -> None:
         (("--policies", ""), "at least one policy"),
         (("--link", "string"), "tun"),
     ):
-        result = lapwing("lab", "run", "dispatch", *arguments)
+        result = call("lab", "run", "dispatch", *arguments)
         assert result.returncode == 2, arguments
         assert expected in one_error(result)
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands import LAPWING, clean_environment, lapwing, one_error
+from commands import LAPWING, call, clean_environment, one_error
 
 # As `--quick` has it, but for the time after the last detection: what an analyser had in hand that the machine left
 # waiting for a second is given to another one.
@@ -45,6 +45,6 @@ def test_every_alarm_is_heard_and_the_picture_is_drawn(tmp_path: Path) -> None:
 
 
 def test_a_strategy_that_does_not_exist_is_refused() -> None:
-    result = lapwing("lab", "run", "surveillance", "--policies", "", "--quick")
+    result = call("lab", "run", "surveillance", "--policies", "", "--quick")
     assert result.returncode == 2
     assert "at least one policy" in one_error(result)

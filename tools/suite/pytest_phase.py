@@ -93,7 +93,7 @@ def _run(name: str, arguments: list[str]) -> Outcome:
 
 def _surroundings() -> dict[str, str]:
     """Without ``PYTHONDONTWRITEBYTECODE``, even where somebody has set it: what pytest makes of the assertions of a
-    file is kept then. Else each of nine workers makes those of all files anew, which takes it eight seconds."""
+    file is kept then. Else each of the workers makes those of all files anew, which takes it eight seconds."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
