@@ -17,7 +17,7 @@ TIMEOUT_S = 30
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-SLOWEST_FIRST = ("docs", "bridge", "pipeline", "interop", "lab", "suite")
+SLOWEST_FIRST = ("docs", "bridge", "interop", "pipeline", "lab", "suite")
 """Folders whose files take minutes: begun last, they would leave the other workers with nothing to do. Those of the
 bridge mostly wait, so they go beside what computes."""
 

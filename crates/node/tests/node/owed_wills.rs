@@ -1,6 +1,7 @@
 //! Is a will that a kill cuts off between its two shards published all the same: once with QoS 2, and once at least with QoS 1?
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,6 +32,8 @@ fn json(dir: &Path) -> String {
 #[derive(Clone, Debug, Default)]
 struct Kills {
     is_on: Arc<AtomicBool>,
+    /// Nothing is written while a folder is copied: several threads write there, and a kill stops them all at once.
+    still: Arc<Mutex<()>>,
     folders: Arc<Mutex<Vec<tempfile::TempDir>>>,
 }
 
@@ -38,7 +41,9 @@ impl Kills {
     fn note(&self, dir: &Path) {
         if self.is_on.load(Ordering::SeqCst) {
             let copy = tempfile::tempdir().expect("a folder");
+            let still = self.still.lock();
             copy_folder(dir, copy.path());
+            drop(still);
             self.folders.lock().unwrap_or_else(PoisonError::into_inner).push(copy);
         }
     }
@@ -52,6 +57,11 @@ struct Watched {
 }
 
 impl Intercept for Watched {
+    fn on_write(&self) -> io::Result<()> {
+        drop(self.kills.still.lock());
+        Ok(())
+    }
+
     fn on_synced(&self) {
         self.kills.note(&self.folder);
     }
@@ -123,6 +133,8 @@ fn go(dir: &Path, case: &Case) -> Vec<tempfile::TempDir> {
     let mut marks = Client::connect_with(&node, &plain(&on(0, "marks"))).0;
     marks.publish_acked("other", b"1");
     kills.is_on.store(true, Ordering::SeqCst);
+    // One kill is sure to find the will with its session and nowhere else.
+    marks.publish_acked("other", b"1");
     drop(there);
     if matches!(case.going, Going::Anew) {
         drop(Client::connect_with(&node, &Connect { clean_start: true, ..lasting(&mortal) }));
