@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +62,12 @@ def test_a_broker_that_nobody_vouches_for_is_not_talked_to(urls: dict[str, str],
         Client(urls[carrier]).connect()
     with pytest.raises(ConnectError, match="TLS"):
         Client(urls[carrier].replace("127.0.0.1", "localhost"), ca=files / "ca.pem").connect()
+
+
+def test_a_pipe_in_place_of_authorities_is_not_waited_for(urls: dict[str, str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "ca.pem")
+    with pytest.raises(LapwingError, match=r"ca\.pem cannot be used for TLS: it is a pipe"):
+        Client(urls["tls"], ca=tmp_path / "ca.pem").connect()
 
 
 def test_another_path_is_no_broker(urls: dict[str, str]) -> None:

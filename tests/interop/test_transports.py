@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import pytest
 from clients import ALL, PAHO
@@ -20,14 +20,18 @@ PROPERTIES = Properties(
 )
 
 
-def _ways() -> Iterator[object]:
+def _ways(nightly: Collection[str] = ()) -> Iterator[object]:
     for peer in ALL:
         for scheme in SCHEMES:
+            marks = [pytest.mark.nightly] if scheme in nightly else []
             if scheme in peer.schemes:
-                yield from (pytest.param(peer, scheme, v, id=f"{peer.name}-{scheme}-{v}") for v in VERSIONS)
+                for version in VERSIONS:
+                    yield pytest.param(peer, scheme, version, marks=marks, id=f"{peer.name}-{scheme}-{version}")
 
 
 each_way = pytest.mark.parametrize(("peer", "scheme", "version"), list(_ways()))
+# A client of its own for each: by day over what is under all transports, and over all there is in layers.
+least_and_most = pytest.mark.parametrize(("peer", "scheme", "version"), list(_ways(nightly=("tls", "ws"))))
 
 
 def _text(number: int) -> bytes:
@@ -67,7 +71,7 @@ def test_a_retained_message(connected: Connected, peer: Peer, scheme: str, versi
     assert session.receive(1) == [message]
 
 
-@each_way
+@least_and_most
 def test_a_will(connected: Connected, endpoints: Endpoints, peer: Peer, scheme: str, version: int) -> None:
     """Is the will of a client published when its connection breaks?"""
     topic = f"wills/{peer.name}/{scheme}/{version}"
@@ -80,7 +84,7 @@ def test_a_will(connected: Connected, endpoints: Endpoints, peer: Peer, scheme: 
     assert watcher.receive(1) == [will]
 
 
-@each_way
+@least_and_most
 def test_an_orderly_end(endpoints: Endpoints, peer: Peer, scheme: str, version: int) -> None:
     """Does a client that says goodbye find nothing wrong?"""
     with peer.connect(endpoints[scheme], version) as session:

@@ -2,6 +2,7 @@
 
 mod carrier;
 mod datagrams;
+mod pem;
 mod socket;
 mod tls;
 mod websocket;

@@ -3,7 +3,7 @@
 //! The name in the address is checked against the broker's certificate, always: there is no switch to turn it off.
 
 use super::carrier::TlsStream;
-use super::{is_timeout, limit};
+use super::{is_timeout, limit, pem};
 use crate::address::Address;
 use crate::error::ClientError;
 use crate::tls_options::TlsOptions;
@@ -31,7 +31,8 @@ pub(crate) fn client_config(options: &TlsOptions) -> Result<Arc<ClientConfig>, C
         (Some(certificate), key) => {
             // Chain and key may lie in one file.
             let key_file = key.as_ref().unwrap_or(certificate);
-            let key = PrivateKeyDer::from_pem_file(key_file).map_err(|error| unusable(key_file, &error))?;
+            let bytes = pem::read(key_file).map_err(|error| unusable(key_file, &error))?;
+            let key = PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| unusable(key_file, &error))?;
             builder
                 .with_client_auth_cert(certificates(certificate)?, key)
                 .map_err(|error| unusable(certificate, &error))?
@@ -113,8 +114,8 @@ fn trusted(ca: Option<&Path>) -> Result<RootCertStore, ClientError> {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ClientError> {
-    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    match read {
+    let bytes = pem::read(path).map_err(|error| unusable(path, &error))?;
+    match CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, _>>() {
         Ok(found) if found.is_empty() => Err(unusable(path, &"no certificate is in it")),
         Ok(found) => Ok(found),
         Err(error) => Err(unusable(path, &error)),
