@@ -97,6 +97,14 @@ def certificate_times(pem: bytes) -> list[tuple[bool, int, int | None]]:
     """From when until when certificates and revocation lists hold, of all in PEM that can be read: whether it is a
     list, and seconds since 1970, UTC; None: without end."""
 
+def give_back_start() -> None:
+    """Unmaps what only the start of this program has read of it and its libraries: what is touched again comes back
+    from the page cache.
+
+    Raises:
+        OSError: the system refuses it.
+    """
+
 def weak_rsa_key(pem: bytes) -> str | None:
     """What to say of the shortest RSA key of the certificates in PEM, if it is too short: "RSA of 1024 bits,
     and ..."; None: none is known to be."""

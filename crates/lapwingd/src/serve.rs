@@ -51,6 +51,9 @@ pub(crate) fn serve(
         log.warning(&format!("standard output takes nothing: {error}; listens at {urls}"));
     }
     supervisor.ready(&format!("listens at {}", node.listeners().join(", ")));
+    if let Err(error) = lapwing_node::give_back_start() {
+        log.warning(&format!("what only the start has read stays in memory: {error}"));
+    }
     let mut certificates_at = Instant::now();
     loop {
         tell(&node, log);

@@ -65,6 +65,7 @@ mod signals;
 mod slot;
 mod sn;
 mod stamps;
+mod start_pages;
 mod start_progress;
 mod strangers;
 mod strategies;
@@ -107,6 +108,7 @@ pub use session_pages::{SessionOrder, SessionQuery};
 pub use session_reports::Emptied;
 pub use session_rows::{SessionList, SessionShown};
 pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};
+pub use start_pages::give_back_start;
 pub use start_progress::StartProgress;
 pub use strategies::{
     ClientNames, DeferredCounters, MemberState, Question, Strategies, Strategist, Strategy, StrategyAsk, StrategyDesk,

@@ -68,6 +68,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(store::made_partitions, module)?)?;
     module.add_function(wrap_pyfunction!(store::audit_trail_fault, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::swarm_report_json, module)?)?;
+    module.add_function(wrap_pyfunction!(node::give_back_start, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::monotonic_ns, module)?)?;
     Ok(())
 }

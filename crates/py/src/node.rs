@@ -328,3 +328,10 @@ fn node_error(py: Python<'_>, error: &NodeError) -> PyErr {
 fn stream_error(py: Python<'_>, error: &StreamReadError) -> PyErr {
     core_error(py, error.code(), &error.to_string(), error.remedy(), &error.evidence())
 }
+
+/// Unmaps what only the start of this program has read of it and its libraries; what is touched again comes back from the
+/// page cache.
+#[pyfunction]
+pub(crate) fn give_back_start() -> PyResult<()> {
+    Ok(lapwing_node::give_back_start()?)
+}

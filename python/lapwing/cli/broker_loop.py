@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from lapwing._core import give_back_start
 from lapwing.cli.received import Received
 from lapwing.cli.signals import taken
 from lapwing.cli.start_progress import start_told
@@ -71,12 +72,19 @@ class _Serving:
             self._tell()
             on_ready()
             self._supervisor.ready(f"listens at {', '.join(self._broker.urls)}")
+            self._give_back_start()
             self._wait_for_end(config)
         except BaseException:
             self._broker.stop()
             raise
         self._supervisor.stopping()
         return self._drain()
+
+    def _give_back_start(self) -> None:
+        try:
+            give_back_start()
+        except OSError as error:
+            self._log.warning(f"what only the start has read stays in memory: {error}")
 
     def _progress(self) -> tuple[int, int]:
         """How much of the log is read; whoever supervises hears it too."""
