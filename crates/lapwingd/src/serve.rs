@@ -20,6 +20,8 @@ use crate::{certificates, http, rights, start};
 
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(3_600);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// By then the threads have found what they rest in, and what led there is not touched again.
+const START_IS_OVER: Duration = Duration::from_secs(1);
 /// Of a process that a signal has ended.
 const ENDED: i32 = 128;
 
@@ -51,13 +53,14 @@ pub(crate) fn serve(
         log.warning(&format!("standard output takes nothing: {error}; listens at {urls}"));
     }
     supervisor.ready(&format!("listens at {}", node.listeners().join(", ")));
-    if let Err(error) = lapwing_node::give_back_start() {
-        log.warning(&format!("what only the start has read stays in memory: {error}"));
-    }
     let mut certificates_at = Instant::now();
+    let mut over_at = Some(Instant::now() + START_IS_OVER);
     loop {
         tell(&node, log);
         tell_refusals(http.as_ref(), log);
+        if over_at.take_if(|at| *at <= Instant::now()).is_some() {
+            give_back_start(log);
+        }
         if certificates_at.elapsed() >= CERTIFICATES_EVERY {
             certificates_at = Instant::now();
             tell_new(certificates::notices(&configuration), &mut told, log);
@@ -90,6 +93,12 @@ pub(crate) fn serve(
     tell_refusals(http.as_ref(), log);
     supervisor.stopping();
     drain(&node, configuration.own.drain, received, log)
+}
+
+fn give_back_start(log: &Log) {
+    if let Err(error) = lapwing_node::give_back_start() {
+        log.warning(&format!("what only the start has read stays in memory: {error}"));
+    }
 }
 
 /// What there is to say of a configuration.

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _CHECK_INTERVAL_S = 0.5
 _CERTIFICATES_INTERVAL_S = 3_600.0
+_START_IS_OVER_S = 1.0
+"""By then the threads have found what they rest in, and what led there is not touched again."""
 _OF_OTHERS = (signal.SIGUSR1, signal.SIGUSR2)
 """Other brokers write something at these; who is used to that ends none."""
 _STOPPED = 0  # in the queue of signals: the drain has ended; no signal has this number
@@ -63,6 +65,7 @@ class _Serving:
         self._certificates_at = time.monotonic() + _CERTIFICATES_INTERVAL_S
         self._disk = DiskWatch(broker.config.broker.data, broker.disk_syncs)
         self._unheeded: set[int] = set()
+        self._start_is_over_at = 0.0
 
     def run(self, on_ready: Callable[[], None], config: Reread) -> int:
         """To the end."""
@@ -72,7 +75,7 @@ class _Serving:
             self._tell()
             on_ready()
             self._supervisor.ready(f"listens at {', '.join(self._broker.urls)}")
-            self._give_back_start()
+            self._start_is_over_at = time.monotonic() + _START_IS_OVER_S
             self._wait_for_end(config)
         except BaseException:
             self._broker.stop()
@@ -97,6 +100,9 @@ class _Serving:
         while True:
             # Before the error that ended it: they may say how it came to that.
             self._tell()
+            if self._start_is_over_at and time.monotonic() >= self._start_is_over_at:
+                self._start_is_over_at = 0.0
+                self._give_back_start()
             self._broker.check()
             if self._broker.is_going_on(self._supervisor.turn_s):
                 self._supervisor.alive()
