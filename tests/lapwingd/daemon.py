@@ -48,6 +48,11 @@ class Daemon:
             raise AssertionError(self._process.communicate(timeout=_END_S)[1])
         self.url, self.http_url = said["mqtt"], said["http"]
 
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self._process.pid
+
     def __enter__(self) -> Self:
         return self
 
