@@ -8,12 +8,17 @@ use std::io;
 use std::ops::Range;
 use std::ptr;
 
+#[cfg(target_pointer_width = "64")]
+type Header = libc::Elf64_Phdr;
+#[cfg(target_pointer_width = "32")]
+type Header = libc::Elf32_Phdr;
+
 /// What of an object, as the loader has laid it, is only read from its file.
-fn read_only(headers: &[libc::Elf64_Phdr], laid_at: u64, page: u64) -> impl Iterator<Item = Range<u64>> {
+fn read_only(headers: &[Header], laid_at: usize, page: usize) -> impl Iterator<Item = Range<usize>> {
     let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W == 0);
     loaded.map(move |header| {
-        let (from, to) = (laid_at + header.p_vaddr, laid_at + header.p_vaddr + header.p_memsz);
-        from - from % page..to.next_multiple_of(page)
+        let from = laid_at + header.p_vaddr as usize;
+        from - from % page..(from + header.p_memsz as usize).next_multiple_of(page)
     })
 }
 
@@ -44,17 +49,17 @@ unsafe extern "C" fn give_back(
             std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum))
         };
         let name = if info.dlpi_name.is_null() { c"" } else { CStr::from_ptr(info.dlpi_name) };
-        (headers, info.dlpi_addr, name, &mut *failed.cast::<Option<io::Error>>())
+        (headers, info.dlpi_addr as usize, name, &mut *failed.cast::<Option<io::Error>>())
     };
     // The kernel's own comes from no file.
     if name.to_bytes().starts_with(b"linux-") {
         return 0;
     }
     for pages in read_only(headers, laid_at, page_bytes()) {
-        let (from, bytes) = (ptr::with_exposed_provenance_mut(pages.start as usize), pages.end - pages.start);
+        let from = ptr::with_exposed_provenance_mut(pages.start);
         // SAFETY: these pages are mapped from a file, and nobody has written to them: they were never writable, the loader's
         // own relocations are in other segments, and it unmaps none meanwhile. So they hold the same when they are read again.
-        if unsafe { libc::madvise(from, bytes as usize, libc::MADV_DONTNEED) } != 0 {
+        if unsafe { libc::madvise(from, pages.len(), libc::MADV_DONTNEED) } != 0 {
             *failed = Some(io::Error::last_os_error());
             return 1;
         }
@@ -62,10 +67,10 @@ unsafe extern "C" fn give_back(
     0
 }
 
-fn page_bytes() -> u64 {
+fn page_bytes() -> usize {
     // SAFETY: no pointer in it.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(page).unwrap_or(4096)
+    usize::try_from(page).unwrap_or(4096)
 }
 
 #[cfg(test)]
@@ -81,8 +86,8 @@ mod tests {
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
-    fn header(p_type: u32, p_flags: u32, p_vaddr: u64, p_memsz: u64) -> libc::Elf64_Phdr {
-        libc::Elf64_Phdr { p_type, p_flags, p_offset: 0, p_vaddr, p_paddr: 0, p_filesz: 0, p_memsz, p_align: 0 }
+    fn header(p_type: u32, p_flags: u32, p_vaddr: u64, p_memsz: u64) -> Header {
+        Header { p_type, p_flags, p_offset: 0, p_vaddr, p_paddr: 0, p_filesz: 0, p_memsz, p_align: 0 }
     }
 
     /// Is what may be written, which holds what the loader has put there, left alone?
