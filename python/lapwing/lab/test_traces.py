@@ -158,6 +158,7 @@ def test_a_leap_second_is_the_one_after_it(tmp_path: Path, text: str) -> None:
     [
         "2019.07.01_12.00.60", "2019-07-01T24:00:00Z", "07/01/2019 12:00:00", "2019-07-01", "1561978800.5", "31535999",
         "9183110400", "2019-07-01T12:00:00-25:00", "2019-07-01T12:00.5Z", "1" * 100_000,
+        "9999.12.31_23.59.60", "9999-12-31 23:59:60-01:00", "0001-01-01T00:00:60+23:59",
     ],
 )  # fmt: skip
 def test_what_may_mean_two_times_or_none_is_refused_in_few_words(tmp_path: Path, text: str) -> None:

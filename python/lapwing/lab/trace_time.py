@@ -77,7 +77,7 @@ def _said(text: str, zone: ZoneInfo) -> tuple[datetime | None, list[str]]:
             return datetime(*map(int, match.groups()), tzinfo=zone), []  # type: ignore[arg-type, misc]
         plain, rules = _as_iso(text)
         return _moment(plain, zone, rules) if plain else None, rules
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter: a leap second at the end of the calendar
         return None, []
 
 

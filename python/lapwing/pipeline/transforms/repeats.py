@@ -224,12 +224,19 @@ def _unread(groups: Groups, known: Known, starts: Mapping[int, int]) -> Bools:
 def _jumped(groups: Groups, serial: Ints, top: Ints) -> Bools:
     """Rows so far above what came before that it is no count; they leave what comes after them alone."""
     jumped = np.zeros(len(serial), dtype=bool)
-    while True:
-        before = _highest_before(groups, np.where(jumped, -1, serial), top)
-        found = ~jumped & (serial > before) & (serial - 1 - before > JUMP_MAX)
-        if not found.any():
-            return jumped
-        jumped |= found
+    before = _highest_before(groups, serial, top)
+    far = (serial > before) & (serial - 1 - before > JUMP_MAX)
+    ends = np.append(groups.starts[1:], len(serial))
+    # What came before the second of two jumps is not the first one. Row by row, and only where there is a jump: a
+    # device that counts in microseconds since 1970 jumps with all it says.
+    for group in np.unique(groups.group[far]).tolist():
+        start, reached = int(groups.starts[group]), int(top[group])
+        for at, number in enumerate(serial[start : ends[group]].tolist(), start):
+            if number - 1 - reached > JUMP_MAX:
+                jumped[at] = True
+            else:
+                reached = max(reached, number)
+    return jumped
 
 
 def _highest_before(groups: Groups, serial: Ints, top: Ints) -> Ints:

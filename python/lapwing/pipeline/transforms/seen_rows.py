@@ -182,10 +182,10 @@ def _find_groups(devices: pa.Array, boots: pa.Array, seen: pa.Table) -> Ints:
         at_boot = ints(pc.index_in(boot, value_set=boot_values), null=-1)
         return np.where((at_device < 0) | (at_boot < 0), -1, at_device * width + at_boot)
 
-    group_of = np.full(len(names) * width + 1, -1, dtype=np.int64)
-    group_of[pair(devices, boots)] = np.arange(len(devices))
-    group_of[-1] = -1  # where `pair` says -1
-    return group_of[pair(seen.column("device"), seen.column("boot"))]
+    # Looked up, not laid out as a table of names and boots: that has the square of a fleet whose boots are times.
+    known = pa.array(pair(devices, boots))
+    wanted = pa.array(pair(seen.column("device"), seen.column("boot")))
+    return ints(pc.index_in(wanted, value_set=known), null=-1)
 
 
 def _began_here(devices: pa.Array, boots: pa.Array, seen: pa.Table) -> Bools:

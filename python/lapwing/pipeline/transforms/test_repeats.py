@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapwing.contracts.tables import SEEN
+from lapwing.pipeline.transforms import repeats
 from lapwing.pipeline.transforms.quality import joined_quality, quality
 from lapwing.pipeline.transforms.repeats import JUMP_MAX, classify, joined_marks, marks
 
@@ -121,6 +124,32 @@ def test_a_serial_that_no_device_can_have_reached_counts_nothing() -> None:
     assert kinds(one(largest, 66), remembered(one(*range(65)))) == ["jumped", "first gap 1"]
     assert kinds(one(JUMP_MAX, 0)) == [f"first gap {JUMP_MAX}", "first recovered 1"]
     assert kinds(one(JUMP_MAX + 1, 0)) == ["jumped", "first"]
+    of_times = [1_700_000_000_000_000 + 1_000_000 * second for second in range(4)]
+    assert kinds(one(*of_times, 0, *of_times[:2], 1)) == [*["jumped"] * 4, "first", "jumped", "jumped", "first"]
+
+
+@pytest.mark.parametrize("count", [3, 300])
+def test_serials_that_are_times_cost_no_more_looks_than_others(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Each jump was found in a pass of its own over all rows of the batch."""
+    looks = Mock(side_effect=repeats._highest_before)
+    monkeypatch.setattr(repeats, "_highest_before", looks)
+    assert set(kinds(one(*range(2**62, 2**62 + count)))) == {"jumped"}
+    assert looks.call_count == 2
+
+
+def test_a_fleet_whose_boots_are_times_takes_memory_by_its_size() -> None:
+    """A table of all names and all boots had the square of it: 20 GB for a batch of 50,000 devices."""
+    fleet = 3_000
+    messages = table([(f"d{number}", 1_700_000_000 + number, 0) for number in range(fleet)])
+    seen = marks(classify(messages, NONE_SEEN))
+    tracemalloc.start()
+    try:
+        again = classify(messages, seen)
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert pc.all(again["repeated"]).as_py()
+    assert peak_bytes < fleet * fleet * 4
 
 
 @pytest.mark.parametrize("cut", [0, 2, 3])
