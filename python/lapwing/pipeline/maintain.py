@@ -26,7 +26,7 @@ from lapwing.pipeline.by_day import bring_into_days, lacks_days
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.forget import payload_predicates
 from lapwing.pipeline.jobs.folder import JobFolder
-from lapwing.pipeline.sinks.columns import delta_schema
+from lapwing.pipeline.sinks.columns import delta_schema, unreadable
 from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink
 from lapwing.pipeline.sinks.doors import for_data, opened
 from lapwing.pipeline.sinks.housekeeping import compact, vacuum
@@ -93,7 +93,8 @@ def maintain(
     with _memory_free(out) as free:
         for folder in found:
             try:
-                done.append(_maintained(folder, keep_days, forget, now or datetime.now(UTC), free=free))
+                with _named(folder):
+                    done.append(_maintained(folder, keep_days, forget, now or datetime.now(UTC), free=free))
             except TableError as error:
                 if told is None:
                     raise
@@ -113,7 +114,11 @@ def migrate(out: Path) -> dict[str, list[str]]:
     with _memory_free(out) as free:
         if not free:
             raise TableError("a job writes here", where=str(out), remedy="stop it, then migrate")
-        return {folder.name: _migrated(folder) for folder in found}
+        done = {}
+        for folder in found:
+            with _named(folder):
+                done[folder.name] = _migrated(folder)
+        return done
 
 
 def _tables(out: Path) -> list[Path]:
@@ -150,7 +155,7 @@ def _maintained(folder: Path, keep_days: int | None, forget: Sequence[str], now:
         sink = DeltaSink(folder, RECORDS[name])
         if before > 1:
             sink.replace(joined_marks(sink.read()))
-        sink.clean()
+        vacuum(_opened(folder), folder)
     else:
         _compacted(folder)
     return Maintained(name, deleted, before, len(_opened(folder).file_uris()))
@@ -202,6 +207,9 @@ def _tried(folder: Path, change: Callable[[DeltaTable], int]) -> int:
 
 def _migrated(folder: Path) -> list[str]:
     record, table = RECORDS[folder.name], _opened(folder)
+    if foreign := unreadable(table):  # who writes its files anew would bring back what was deleted
+        told = f"table {folder.name} cannot be brought over: somebody has given it {foreign}"
+        raise TableError(told, where=str(folder), remedy="take that away (ALTER TABLE ... DROP FEATURE)")
     known = [column.name for column in table.schema().fields]
     new = [field for field in record if field.name not in known]
     needed = [field.name for field in new if not field.nullable]
@@ -235,6 +243,18 @@ def _opened(folder: Path) -> DeltaTable:
         return opened(folder)
     except (DeltaError, OSError, TableNotFoundError) as error:
         raise _unusable(folder, error, "bring it back, or remove it") from None
+
+
+@contextmanager
+def _named(folder: Path) -> Iterator[None]:
+    """Whatever goes wrong with the files of a table meanwhile is an error that names it."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        gone = Path(str(error.filename or error)).name
+        raise _unusable(folder, f"its file {gone} is gone", "bring it back, or give another --out") from None
+    except (DeltaError, OSError, pa.ArrowException) as error:
+        raise _unusable(folder, error, "are its files whole, and may this user change them?") from None
 
 
 def _unusable(folder: Path, error: object, remedy: str) -> TableError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,38 @@ def test_beside_a_job_its_memory_is_left_alone(tmp_path: Path) -> None:
     job.release()
     assert maintain(tmp_path, forget=["a"], now=NOW)[-1].table
     assert column(tmp_path, "seen", "device") == []
+
+
+@pytest.mark.parametrize("damage", ["its file .* is gone", "file size is 0", "Permission denied"])
+def test_a_table_whose_files_cannot_be_used_keeps_no_other_from_its_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    """The job's memory is read by Arrow, and not by Delta: with an error of another kind."""
+    for number in range(2):
+        add(tmp_path, "seen", device="a", block=number)
+        add(tmp_path, "quality", device=f"d{number}", minute=NOW)
+    broken = Path(opened(tmp_path, "seen").files()[0])
+    if "gone" in damage:
+        broken.unlink()
+    elif "size" in damage:
+        broken.write_bytes(b"")
+    else:
+        monkeypatch.setattr("lapwing.pipeline.maintain.joined_marks", Mock(side_effect=PermissionError(13, damage)))
+    wrong: list[TableError] = []
+    found = maintain(tmp_path, now=NOW, told=wrong.append)
+    assert [(each.table, each.files_after) for each in found] == [("quality", 1)]
+    (error,) = wrong
+    assert re.search(f"table seen cannot be used: .*{damage}", str(error))
+    with pytest.raises(TableError, match="table seen cannot be used"):
+        maintain(tmp_path, now=NOW)
+
+
+def test_a_table_with_deletion_vectors_is_not_brought_over(tmp_path: Path) -> None:
+    """Written anew as its files are, it would have again what somebody has deleted."""
+    DeltaTable.create(tmp_path / "tables" / "readings", delta_schema(TABLES["readings"]))
+    DeltaTable(tmp_path / "tables" / "readings").alter.set_table_properties({"delta.enableDeletionVectors": "true"})
+    with pytest.raises(TableError, match=r"readings cannot be brought over.*deletion vectors.*DROP FEATURE"):
+        migrate(tmp_path)
 
 
 def test_a_table_of_an_earlier_release_is_named_and_brought_over(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from lapwing.pipeline.errors import ConflictError
+from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.jobs.job_tables import Batch, JobTables
 from lapwing.pipeline.jobs.patience import LOG
 
@@ -28,4 +28,9 @@ def write_among_others(tables: JobTables[Progress], rows: DataFrame, batch: int)
                 raise
             LOG.warning("batch %s is written again: %s", batch, str(error).splitlines()[0][:300])
     tables.refresh()
-    return tables.write(rows, batch)
+    try:
+        return tables.write(rows, batch)
+    except FileNotFoundError as error:
+        gone = str(error.filename or error)
+        remedy = "bring it back, or give another --out"
+        raise TableError("a file that a table is made of is gone", where=gone, remedy=remedy) from None

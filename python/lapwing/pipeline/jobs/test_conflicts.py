@@ -41,6 +41,11 @@ def test_a_batch_in_whose_way_somebody_was_is_written_again() -> None:
     assert tables.refreshed == 4
 
 
+def test_a_file_that_stays_away_is_named() -> None:
+    with pytest.raises(TableError, match=r"a file that a table is made of is gone \(/out/part-1\.parquet\)"):
+        written(Tables(*[FileNotFoundError("/out/part-1.parquet")] * 50))
+
+
 @pytest.mark.parametrize("failure", [TableError("gone"), PythonException("ValueError: ours"), ConflictError("again")])
 def test_what_does_not_pass_ends_it(failure: Exception) -> None:
     with pytest.raises(type(failure)):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ from lapwing.pipeline.sinks.paths import table_files
 from lapwing.pipeline.sinks.rewrite import merge_by_name, rewritable, rewrite, rewrite_joined
 from lapwing.pipeline.transforms.days import DAY
 
+_LOG = logging.getLogger("lapwing.pipeline")
 VERSION_KEY = "lapwing.record.version"
 POSITIONS_KEY = "lapwing.positions"
 """In the metadata of a commit that Spark made: per stream and partition the next offset."""
@@ -171,6 +173,9 @@ class DeltaSink:
                 merge_by_name(table, self._keys, rows, self._properties(stream_uuid, done), hooks)
         except CommitFailedError as error:
             raise self._conflict(error) from None
+        except DeltaError as error:
+            others = commit_mark(self.folder, self.version + 1) is not None  # OPTIMIZE, and a VACUUM that keeps nothing
+            raise (self._conflict(error) if others else self._gone(error)) from None
         self._take_up()
 
     def replace(self, rows: pa.Table) -> None:
@@ -194,13 +199,24 @@ class DeltaSink:
         Where somebody else does the same at this moment, it is done by him.
         """
         self.refresh()
-        with suppress(CommitFailedError):
+        with self._another_time("files stay many"):
             compact(self._table, self.folder, is_aggregate=bool(self._keys))
         self.clean()
 
     def clean(self) -> None:
-        """Deletes what no version of the last hour needs."""
-        vacuum(self._table, self.folder)
+        """Deletes what no version of the last hour needs; another time where that cannot be now."""
+        with self._another_time("old files stay"):
+            vacuum(self._table, self.folder)
+
+    @contextmanager
+    def _another_time(self, meanwhile: str) -> Iterator[None]:
+        """For what need not be done now: others delete the same files, or the disk is full; the rows stay."""
+        try:
+            yield
+        except CommitFailedError:
+            pass
+        except (DeltaError, OSError) as error:
+            _LOG.warning("table %s: %s for now: %s", self.record.name, meanwhile, first_line(error))
 
     def refresh(self) -> None:
         """Takes up what others have committed.

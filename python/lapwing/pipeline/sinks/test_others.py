@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +18,7 @@ from deltalake.schema import PrimitiveType
 from lapwing.contracts import fields
 from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.report.tables import read
+from lapwing.pipeline.sinks import delta
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.test_delta import ONE, append, opened, sink, things, told
 from lapwing.pipeline.sinks.versions import FILE, check_gone, check_older, write_versions
@@ -67,6 +69,51 @@ def test_a_compaction_of_others_does_not_survive_a_replacement(sink: DeltaSink) 
     compact(DeltaTable(sink.folder))
     sink.replace(things(("c", 1, 1)))
     assert told(sink) == [("c", 1, 1)]
+
+
+def optimize_and_keep_nothing(table: DeltaTable) -> None:
+    table.optimize.compact()
+    table.vacuum(0, dry_run=False, enforce_retention_duration=False)
+
+
+def test_files_that_others_delete_meanwhile_are_made_few_another_time(
+    sink: DeltaSink, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A job ended by that, though it had nothing to say to the table."""
+    append(sink, {0: 1}, ("a", 1, 1))
+    append(sink, {0: 2}, ("b", 1, 1))
+    optimize_and_keep_nothing(DeltaTable(sink.folder))
+    with monkeypatch.context() as patch:
+        patch.setattr(sink, "refresh", Mock())  # they came just behind it
+        sink.compact()
+    assert "table things: files stay many for now: " in caplog.text
+    sink.refresh()
+    assert told(sink) == [("a", 1, 1), ("b", 1, 1)]
+
+
+def test_old_files_that_cannot_be_deleted_stay(
+    sink: DeltaSink, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    append(sink, {0: 1}, ("a", 1, 1))
+    monkeypatch.setattr(delta, "vacuum", Mock(side_effect=OSError("Permission denied")))
+    sink.clean()
+    assert "table things: old files stay for now: Permission denied" in caplog.text
+
+
+def test_a_merge_whose_files_others_delete_meanwhile_is_made_again(sink: DeltaSink) -> None:
+    """By name, as where somebody has added a column. Files that are gone without a commit are no conflict."""
+    append(sink, {0: 1}, ("a", 1, 1))
+    append(sink, {0: 2}, ("b", 1, 1))
+    add_column(DeltaTable(sink.folder))
+    sink.refresh()
+    optimize_and_keep_nothing(DeltaTable(sink.folder))
+    with pytest.raises(ConflictError, match="somebody else has changed table things meanwhile"):
+        sink.merge(things(("b", 1, 5)), ONE, {0: 3})
+    sink.refresh()
+    Path(sink.files()[0]).unlink()
+    with pytest.raises(TableError, match=r"table things cannot be used: .*bring it back") as found:
+        sink.merge(things(("b", 1, 5)), ONE, {0: 3})
+    assert not isinstance(found.value, ConflictError)
 
 
 def test_deletion_vectors_of_others_are_refused(sink: DeltaSink, tmp_path: Path) -> None:
