@@ -87,9 +87,9 @@ pub(crate) fn end_if_unacknowledged(connection: &TcpStream, within: Duration) ->
 }
 
 /// Ends a connection at once, with all that its peer has not taken.
-pub(crate) fn reset(connection: TcpStream) -> io::Result<()> {
+pub(crate) fn reset(connection: &TcpStream) -> io::Result<()> {
     let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
-    option(&connection, libc::SOL_SOCKET, libc::SO_LINGER, &at_once)
+    option(connection, libc::SOL_SOCKET, libc::SO_LINGER, &at_once)
 }
 
 fn option<T>(connection: &TcpStream, level: i32, name: i32, value: &T) -> io::Result<()> {
@@ -123,7 +123,8 @@ mod tests {
         connection.set_nonblocking(true).expect("set");
         while connection.write(&[0; 64 << 10]).is_ok() {}
         assert!(unacknowledged_bytes(&connection) > 0, "its window is full");
-        reset(connection).expect("it is over");
+        reset(&connection).expect("it is over");
+        drop(connection);
         peer.set_read_timeout(Some(Duration::from_secs(30))).expect("set");
         let mut rest = Vec::new();
         let ended = peer.read_to_end(&mut rest).expect_err("not in order");

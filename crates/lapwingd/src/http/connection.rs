@@ -2,14 +2,18 @@
 
 use std::io::{self, Read as _, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::answer::Answer;
 use super::answering::Answering;
-use super::counters::{CONNECTIONS_LATE, SLOW_READERS};
+use super::counters::{CONNECTIONS_LATE, CONNECTIONS_REFUSED, SLOW_READERS};
 use super::error::HttpError;
 use super::pace::{Pace, TooSlow};
+use super::places::Place;
 use super::request::{Body, HEAD_BYTES_MAX, Read, read};
+use super::route::Route;
+use super::server::too_many;
 use super::settings::Settings;
 use crate::system;
 
@@ -32,40 +36,57 @@ enum Head {
 ///
 /// # Errors
 /// The peer has gone, or does not take the answer; nobody is left to be told.
-pub(super) fn serve(mut connection: TcpStream, answering: &Answering, settings: &Settings) -> io::Result<()> {
+pub(super) fn serve(
+    connection: &Arc<TcpStream>,
+    place: &Place,
+    answering: &Answering,
+    settings: &Settings,
+) -> io::Result<()> {
     let peer = connection.peer_addr()?;
-    system::end_if_unacknowledged(&connection, settings.write_timeout)?;
-    let (answer, only_head, is_heard_out) = match head(&mut connection, settings.keep_alive)? {
+    let address = peer.ip().to_string();
+    system::end_if_unacknowledged(connection, settings.write_timeout)?;
+    let read = match head(connection, settings.keep_alive)? {
         Head::Gone => return Ok(()),
         Head::Late => {
             answering.counters.add(CONNECTIONS_LATE, 1);
-            answering.refusals.connection(&peer.ip().to_string(), "no whole request within http.keep_alive");
+            answering.refusals.connection(&address, "no whole request within http.keep_alive");
             return Ok(());
         }
-        Head::Read(read) => match *read {
-            Read::Whole(request) => {
-                let answer = answering.answer(&request, peer);
-                (answer, request.method == "HEAD", request.body != Body::Nothing)
-            }
-            _ => {
-                answering.no_http(&peer.ip().to_string());
-                let message = "Invalid HTTP request received";
-                (HttpError::new(400, "bad_request", message, "send a request of HTTP/1.1").into(), false, true)
-            }
-        },
+        Head::Read(read) => read,
     };
-    if write(&mut connection, &answer, only_head, settings)? == Err(TooSlow) {
+    if !place.asks() {
+        return Ok(());
+    }
+    let (answer, only_head, is_heard_out) = match *read {
+        Read::Whole(request) => {
+            let is_for_health = Route::of(&request.path).is_some_and(Route::is_open);
+            let answer = if place.is_kept && !is_for_health {
+                answering.counters.add(CONNECTIONS_REFUSED, 1);
+                answering.refusals.connection(&address, "http.connections_max are open");
+                too_many(settings.connections_max)
+            } else {
+                answering.answer(&request, peer)
+            };
+            (answer, request.method == "HEAD", request.body != Body::Nothing)
+        }
+        _ => {
+            answering.no_http(&address);
+            let message = "Invalid HTTP request received";
+            (HttpError::new(400, "bad_request", message, "send a request of HTTP/1.1").into(), false, true)
+        }
+    };
+    if write(connection, &answer, only_head, settings)? == Err(TooSlow) {
         answering.counters.add(SLOW_READERS, 1);
-        answering.refusals.connection(&peer.ip().to_string(), "it takes its answer too slowly");
+        answering.refusals.connection(&address, "it takes its answer too slowly");
         // What the kernel has yet to send goes with it.
         return system::reset(connection);
     }
     connection.shutdown(Shutdown::Write)?;
     drop(answer);
-    if is_heard_out { hear_out(&mut connection) } else { Ok(()) }
+    if is_heard_out && place.waits(connection) { hear_out(connection) } else { Ok(()) }
 }
 
-fn head(connection: &mut TcpStream, patience: Duration) -> io::Result<Head> {
+fn head(mut connection: &TcpStream, patience: Duration) -> io::Result<Head> {
     let deadline = Instant::now() + patience;
     let (mut bytes, mut piece) = (Vec::new(), [0; 2048]);
     loop {
@@ -95,7 +116,7 @@ fn is_no_end(error: &io::Error) -> bool {
 
 /// Until the kernel has all of it.
 fn write(
-    connection: &mut TcpStream,
+    mut connection: &TcpStream,
     answer: &Answer,
     only_head: bool,
     settings: &Settings,
@@ -126,7 +147,7 @@ fn write(
     Ok(Ok(()))
 }
 
-fn hear_out(connection: &mut TcpStream) -> io::Result<()> {
+fn hear_out(mut connection: &TcpStream) -> io::Result<()> {
     let deadline = Instant::now() + LINGER;
     let (mut heard, mut piece) = (0, [0; 16 << 10]);
     while heard < LINGER_BYTES_MAX {
@@ -177,14 +198,14 @@ mod tests {
     /// Is a head waited for only so long, and is one of a peer that has left nobody's?
     #[test]
     fn a_head_comes_in_time() {
-        let (mut connection, mut peer) = pair();
+        let (connection, mut peer) = pair();
         peer.write_all(b"GET / HTTP/1.1\r\nHost:").expect("sent");
-        assert!(matches!(head(&mut connection, Duration::from_millis(20)), Ok(Head::Late)));
+        assert!(matches!(head(&connection, Duration::from_millis(20)), Ok(Head::Late)));
         peer.shutdown(Shutdown::Write).expect("it is open");
-        assert!(matches!(head(&mut connection, LONG), Ok(Head::Gone)));
-        let (mut connection, mut peer) = pair();
+        assert!(matches!(head(&connection, LONG), Ok(Head::Gone)));
+        let (connection, mut peer) = pair();
         peer.write_all(&[b'G'; HEAD_BYTES_MAX]).expect("sent");
-        let read = head(&mut connection, LONG).expect("it is there");
+        let read = head(&connection, LONG).expect("it is there");
         assert!(matches!(read, Head::Read(read) if *read == Read::Wrong));
     }
 
@@ -192,16 +213,16 @@ mod tests {
     #[test]
     fn an_answer_is_taken_at_a_pace() {
         let answer = Answer::json(&"x".repeat(24 << 20));
-        let (mut connection, _peer) = pair();
-        let told = write(&mut connection, &answer, false, &settings(Duration::from_millis(100)));
+        let (connection, _peer) = pair();
+        let told = write(&connection, &answer, false, &settings(Duration::from_millis(100)));
         assert_eq!(told.expect("it is open"), Err(TooSlow));
         for (only_head, length) in [(false, answer.head().len() + answer.body.len()), (true, answer.head().len())] {
-            let (mut connection, mut peer) = pair();
+            let (connection, mut peer) = pair();
             let taken = std::thread::spawn(move || {
                 let mut taken = Vec::new();
                 peer.read_to_end(&mut taken).map(|_| taken.len())
             });
-            assert_eq!(write(&mut connection, &answer, only_head, &settings(LONG)).expect("it is open"), Ok(()));
+            assert_eq!(write(&connection, &answer, only_head, &settings(LONG)).expect("it is open"), Ok(()));
             drop(connection);
             assert_eq!(taken.join().expect("it has read").expect("to its end"), length);
         }
@@ -215,7 +236,7 @@ mod tests {
         connection.write_all(b"no").expect("sent");
         connection.shutdown(Shutdown::Write).expect("it is open");
         peer.shutdown(Shutdown::Write).expect("it is open");
-        hear_out(&mut connection).expect("it is heard");
+        hear_out(&connection).expect("it is heard");
         drop(connection);
         let mut answer = String::new();
         peer.read_to_string(&mut answer).expect("no reset");

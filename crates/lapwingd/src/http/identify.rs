@@ -12,6 +12,7 @@ use lapwing_node::{Handle, HttpClaim, Identified};
 use super::caller::{Caller, Standing};
 use super::counters::Counters;
 use super::error::{HttpError, unauthenticated};
+use super::known_headers::KnownHeaders;
 
 const MINUTE: Duration = Duration::from_secs(60);
 /// The node answers within `limits.connect_timeout` and a second; this is for a defect.
@@ -31,11 +32,19 @@ pub(super) struct Gate {
     guards: &'static str,
     failures_max: usize,
     failures: Mutex<VecDeque<Instant>>,
+    /// Who has got in goes on being asked about, whatever others have failed with.
+    known: KnownHeaders,
 }
 
 impl Gate {
     pub(super) fn new(has_rules: bool, guards: &'static str, failures_max: usize) -> Self {
-        Gate { has_rules: AtomicBool::new(has_rules), guards, failures_max, failures: Mutex::default() }
+        Gate {
+            has_rules: AtomicBool::new(has_rules),
+            guards,
+            failures_max,
+            failures: Mutex::default(),
+            known: KnownHeaders::default(),
+        }
     }
 
     /// # Errors
@@ -94,7 +103,7 @@ impl Gate {
     }
 
     fn identify(&self, node: &Handle, header: &str, ways: Ways<'_>) -> Result<String, HttpError> {
-        if self.recent().len() >= self.failures_max {
+        if self.is_throttled(header) {
             return Err(too_many(THROTTLED, "too many failed attempts from this address"));
         }
         let given = credentials(header).ok_or_else(|| self.wrong())?;
@@ -104,8 +113,14 @@ impl Gate {
         // Nobody waits any more where the connection has gone.
         let at_once = node.identify(claim, move |identified| drop(told.send(identified)));
         match at_once.or_else(|| answered.recv_timeout(PATIENCE).ok()) {
-            Some(Identified::Known { name, .. }) => Ok(name),
-            Some(Identified::Wrong) => Err(self.wrong()),
+            Some(Identified::Known { name, .. }) => {
+                self.known.remember(header);
+                Ok(name)
+            }
+            Some(Identified::Wrong) => {
+                self.known.forget(header);
+                Err(self.wrong())
+            }
             Some(Identified::Barred) => {
                 let message = "too many wrong passwords from this address; nothing is checked for it now";
                 Err(too_many("barred", message))
@@ -115,6 +130,11 @@ impl Gate {
                 Err(unverified("unavailable", "nobody can say now whose these credentials are"))
             }
         }
+    }
+
+    /// Whether nothing is looked at of this: too many have failed, and it has never been right.
+    fn is_throttled(&self, header: &str) -> bool {
+        self.recent().len() >= self.failures_max && !self.known.includes(header)
     }
 
     fn wrong(&self) -> HttpError {
@@ -197,5 +217,18 @@ mod tests {
         assert_eq!(standing("client certificates", false), Standing::Guarded("client certificates"));
         assert_eq!(standing("client certificates", true), Standing::Ruled);
         assert_eq!(standing("", true), Standing::Ruled);
+    }
+
+    /// Once others have failed too often, is nothing more looked at but what has been right before?
+    #[test]
+    fn who_has_got_in_before_goes_on() {
+        let gate = Gate::new(true, "", 2);
+        gate.known.remember("Basic YWxpY2U6YTpi");
+        gate.wrong();
+        assert!(!gate.is_throttled("Basic ZXZlOmE="));
+        gate.wrong();
+        assert!(gate.is_throttled("Basic ZXZlOmE=") && !gate.is_throttled("Basic YWxpY2U6YTpi"));
+        gate.known.forget("Basic YWxpY2U6YTpi");
+        assert!(gate.is_throttled("Basic YWxpY2U6YTpi"), "it is wrong now");
     }
 }

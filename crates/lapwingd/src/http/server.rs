@@ -1,9 +1,9 @@
 //! Accepts connections, as many as there are places, a thread each.
 
 use std::io::{self, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use lapwing_node::Handle;
@@ -16,6 +16,7 @@ use super::counters::{ACCEPT_FAILURES, CONNECTIONS_REFUSED, Counters};
 use super::error::HttpError;
 use super::identify::Gate;
 use super::names::HostNames;
+use super::places::{Found, Places};
 use super::read_places::ReadPlaces;
 use super::refusals::Refusals;
 use super::settings::Settings;
@@ -36,17 +37,7 @@ pub(crate) struct Server {
 struct Room {
     answering: Answering,
     settings: Settings,
-    /// Connections that there are.
-    taken: AtomicUsize,
-}
-
-/// One of the places, given back whatever becomes of its connection.
-struct Place(Arc<Room>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.taken.fetch_sub(1, Ordering::AcqRel);
-    }
+    places: Arc<Places>,
 }
 
 impl Server {
@@ -82,7 +73,8 @@ impl Server {
             refusals: Arc::clone(&refusals),
             url: url.clone(),
         };
-        let room = Arc::new(Room { answering, settings, taken: AtomicUsize::new(0) });
+        let places = Places::new(settings.connections_max);
+        let room = Arc::new(Room { answering, settings, places });
         let spawned = std::thread::Builder::new().name("lapwing-http".into()).spawn(move || accept(&listener, &room));
         spawned.map_err(|error| Fault::failed(format!("cannot start a thread: {error}"), "", "raise ulimit -u"))?;
         Ok(Server { url, gate, refusals })
@@ -122,14 +114,21 @@ fn accept(listener: &TcpListener, room: &Arc<Room>) {
                 continue;
             }
         };
-        let place = Place(Arc::clone(room));
-        if room.taken.fetch_add(1, Ordering::AcqRel) >= room.settings.connections_max {
-            room.refuse(connection);
-            continue;
+        let connection = Arc::new(connection);
+        let Found { place, displaced } = room.places.take(number, &connection);
+        if let Some(displaced) = displaced {
+            room.refuse(&displaced);
+            // Its thread waits for it, and ends with it; who has gone already is none to be ended.
+            let _ = displaced.shutdown(Shutdown::Both);
         }
+        let Some(place) = place else {
+            room.refuse(&connection);
+            continue;
+        };
+        let of_thread = Arc::clone(room);
         let serve = move || {
             // Who does not take the answer, or sends none, is not told why.
-            let _ = connection::serve(connection, &place.0.answering, &place.0.settings);
+            let _ = connection::serve(&connection, &place, &of_thread.answering, &of_thread.settings);
         };
         // Where there is no thread for it, it ends here, and so does its place.
         if std::thread::Builder::new().name(thread_name(number)).spawn(serve).is_err() {
@@ -159,19 +158,23 @@ fn not_accepted(error: &io::Error, counters: &Counters, refusals: &Refusals) -> 
 
 impl Room {
     /// Says so, and goes: nobody waits here for one who takes nothing, and what is said finds room in the kernel.
-    fn refuse(&self, mut connection: TcpStream) {
-        let most = self.settings.connections_max;
+    fn refuse(&self, connection: &TcpStream) {
         self.answering.counters.add(CONNECTIONS_REFUSED, 1);
         let address = connection.peer_addr().map_or_else(|_| "somebody".into(), |peer| peer.ip().to_string());
         self.answering.refusals.connection(&address, "http.connections_max are open");
-        let message = format!("{most} connections are open");
-        let remedy = "try again after Retry-After, or raise http.connections_max";
-        let refusal = HttpError::new(503, "too_many_connections", message, remedy).retry_after_s(1);
-        let answer = Answer::from(refusal.with("connections_max", json!(most)));
+        let answer = too_many(self.settings.connections_max);
         let said = connection.set_nonblocking(true);
+        let mut connection = connection;
         // Who has gone already misses nothing.
         let _ = said.and_then(|()| connection.write_all(&[answer.head().as_bytes(), &answer.body].concat()));
     }
+}
+
+/// What somebody is told for whom there is no place.
+pub(super) fn too_many(most: usize) -> Answer {
+    let remedy = "try again after Retry-After, or raise http.connections_max";
+    let refusal = HttpError::new(503, "too_many_connections", format!("{most} connections are open"), remedy);
+    refusal.retry_after_s(1).with("connections_max", json!(most)).into()
 }
 
 #[cfg(test)]
