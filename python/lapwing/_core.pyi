@@ -27,6 +27,7 @@ __all__ = [
     "default_tables_json",
     "dispatch_table_json",
     "exposures",
+    "give_back_start",
     "guards_of_mqtt",
     "hash_password",
     "is_private_group",
