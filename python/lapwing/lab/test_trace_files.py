@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -84,3 +85,13 @@ def test_what_is_damaged_is_refused_by_name(tmp_path: Path) -> None:
     for name in ("broken.zip", "central.zip", "cut.csv.gz", "wrong.csv.gz"):
         with pytest.raises(TraceError, match="cannot be read"):
             rows_of(tmp_path / name)
+
+
+def test_an_archive_with_two_files_of_one_name_is_refused(tmp_path: Path) -> None:
+    """Opened by its name, the first one was not there: its rows were gone without a word."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("a.csv", "a.csv", "notes.txt", "notes.txt"):
+            archive.writestr(name, f"{HEAD}\n{SOUND}\n")
+    with pytest.raises(TraceError, match=r"more than one of its files is called a\.csv"):
+        find(tmp_path / "a.zip")

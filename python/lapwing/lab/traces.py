@@ -121,6 +121,10 @@ def _found(path: Path) -> list[Trace]:
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             names = [member.filename for member in archive.infolist() if not member.is_dir()]
+        twice = [name for name, members in Counter(names).items() if members > 1 and _is_trace(name)]
+        if twice:  # whoever opens one by its name gets the last
+            told = f"more than one of its files is called {twice[0]}"
+            raise TraceError(told, where=str(path), remedy="pack it anew, with the ones that are meant")
         return _traces(path, {name: _member_opener(path, name) for name in names})
     if not _is_trace(path.name):
         raise TraceError("neither a ZIP nor a .csv file", where=str(path), remedy=_REMEDY)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
 from lapwing.errors import ConfigError
+from lapwing.pipeline.source.java_properties import properties
 from lapwing.pipeline.source.kafka_address import KafkaAddress
 from lapwing.pipeline.source.typed import offsets_option, typed_options
 from lapwing.regular_file import read_once
@@ -20,6 +22,8 @@ _FILE_BYTES_MAX = 64 * 1024
 _ISOLATION = "isolation.level"
 READ_COMMITTED = "read_committed"
 _ISOLATIONS = (READ_COMMITTED, "read_uncommitted")
+_NAME = re.compile(r"[a-z0-9]+([._-][a-z0-9]+)*", re.ASCII | re.IGNORECASE)
+"""Of a setting of Kafka's client, or of what it loads."""
 _EARLIEST = -2
 """Spark's number for "the oldest there is"."""
 
@@ -141,19 +145,17 @@ def _read_properties(file: Path) -> dict[str, str]:
         raw = read_once(file, _FILE_BYTES_MAX + 1)
         if len(raw) > _FILE_BYTES_MAX:
             raise ConfigError(f"larger than {_FILE_BYTES_MAX} bytes", where=str(file), remedy="name a file of settings")
-        lines = raw.decode("utf-8").splitlines()
+        text = raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         raise ConfigError(f"client_config cannot be read: {why}", where=str(file)) from None
     settings = {}
-    for number, line in enumerate(lines, start=1):
-        text = line.strip()
-        if not text or text[0] in "#!":
-            continue
-        name, equals, value = text.partition("=")
-        if not equals or text.endswith("\\"):
-            # The line is not shown: it may hold a secret.
-            remedy = "write NAME=VALUE, each on one line"
-            raise ConfigError("this is no setting", where=f"{file}:{number}", remedy=remedy)
-        settings[name.strip()] = value.strip()
+    try:
+        for number, name, value in properties(text):
+            if value is None or not _NAME.fullmatch(name):
+                # The line is not shown: it may hold a secret.
+                raise ConfigError("this is no setting", where=f"{file}:{number}", remedy="write NAME=VALUE")
+            settings[name] = value.rstrip(" \t\f")
+    except ValueError as error:
+        raise ConfigError(f"client_config cannot be read: {error}", where=str(file)) from None
     return settings

@@ -88,6 +88,16 @@ def test_settings_of_the_client_come_from_a_file_and_from_options(tmp_path: Path
     assert settings["sasl.jaas.config"] == 'X required password="a=s3cret";'
     assert settings["retries"] == "2"
     assert "s3cret" not in repr(options)
+    file.write_bytes(
+        b'\xef\xbb\xbfsecurity.protocol: SASL_SSL\r\nsasl.jaas.config=X required \\\r\n  password\\="a";\r\n'
+    )
+    settings = KafkaOptions.parse({"client_config": str(file)}).client_settings(HERE)
+    assert (settings["security.protocol"], settings["sasl.jaas.config"]) == ("SASL_SSL", 'X required password="a";')
+    for wrong in ("a=\\us3cret", '{"a": "s3cret"}', "=s3cret", "[s3cret]", "a b=s3cret"):
+        file.write_text(wrong)
+        with pytest.raises(ConfigError, match=r"client\.properties") as caught:
+            KafkaOptions.parse({"client_config": str(file)})
+        assert "s3cret" not in str(caught.value)
     file.write_text("a=1\npassword s3cret\n")
     with pytest.raises(ConfigError, match=r"client\.properties:2") as caught:
         KafkaOptions.parse({"client_config": str(file)})
