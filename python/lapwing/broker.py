@@ -168,7 +168,7 @@ class Broker(BrokerView):
                 self._access = AccessCounts.of(tables)
                 self._notices.say(users_notices(self.config, self._access.users))
                 self._node.start(on_bound)
-                self._audited.started(self._node, tables)
+                self._audited.started(self._node, tables, self.config)
         try:
             self._http = start_http(self._node, self.config, tables, http_sockets, has_hooks=self._hooks is not None)
         except LapwingError:

@@ -177,6 +177,31 @@ def test_who_came_was_refused_and_changed_what(start: Start, tmp_path: Path, tok
     assert "was changed" in touched.stderr
 
 
+def test_other_keys_are_in_the_trail(tmp_path: Path) -> None:
+    """Is a reload that changes whom the broker believes, and nothing else, told of, with no key in it?"""
+    secret, psk = tmp_path / "jwt.secret", tmp_path / "devices.psk"
+    secret.write_text("first-secret-" * 5)
+    psk.write_text(f"device-7:{'ab' * 32}\n")
+    config = Config.model_validate(
+        {
+            "broker": {"listen": ["tcp://127.0.0.1:0"], "http": "off"},
+            "listeners": [{"url": "sns://127.0.0.1:0", "psk": psk}],
+            "auth": {"jwt": {"secret_file": secret, "algorithms": ["HS256"]}},
+            "audit": {"file": tmp_path / "audit.jsonl"},
+        }
+    )
+    with lapwing.Broker.from_config(config) as broker:
+        broker.reload()
+        secret.write_text("other-secret-" * 5)
+        psk.write_text(f"device-7:{'cd' * 32}\n")
+        broker.reload()
+    assert events(tmp_path, "configured")[0]["others"] == ["jwt"]
+    assert [line["auth_changed"] for line in events(tmp_path, "access_reloaded")] == [[], ["jwt"]]
+    assert [line["files_changed"] for line in events(tmp_path, "reloaded")] == [[], ["sns://127.0.0.1:0"]]
+    text = (tmp_path / "audit.jsonl").read_text()
+    assert not any(key in text for key in ("first-secret", "other-secret", "abab", "cdcd"))
+
+
 def test_a_flood_of_refusals_is_bounded(start: Start, tmp_path: Path) -> None:
     """Does a client that is refused thousands of times leave bounded lines, in trail and notices, all counted?"""
     with start(refusals_per_minute=5) as broker:

@@ -15,6 +15,7 @@ mod configuration;
 mod entrance;
 mod fault;
 mod http;
+mod key_files;
 mod log;
 mod reload;
 mod rights;

@@ -9,6 +9,7 @@ use crate::access::Access;
 use crate::arguments::Arguments;
 use crate::configuration::{self, Configuration};
 use crate::fault::{Fault, Faults};
+use crate::key_files::KeyFiles;
 use crate::log::Log;
 use crate::serve::notices;
 
@@ -57,11 +58,14 @@ fn reload(
     node.audit("access_reloaded", &access_changes(&in_force.access, &now.access).to_string(), None)?;
     let parts = [("topics", in_force.topics != now.topics), ("groups", in_force.groups != now.groups)];
     let changed: Vec<&str> = parts.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name).collect();
-    let fields = json!({ "changed": changed, "listeners_with_certificates": listeners });
+    // Those of the listeners that there are: others in the configuration begin with the next start.
+    let key_files = KeyFiles::of(&in_force.node.listeners);
+    let others = in_force.key_files.changes_to(&key_files, &in_force.node.listeners);
+    let fields = json!({ "changed": changed, "listeners_with_certificates": listeners, "files_changed": others });
     node.audit("reloaded", &fields.to_string(), None)?;
     let words = format!("{}; listeners with certificates: {listeners}", change_words(&in_force.access, &now.access));
     // Of the rest, what the node was started with stays in force.
-    *in_force = Configuration { node: in_force.node.clone(), ..now };
+    *in_force = Configuration { node: in_force.node.clone(), key_files, ..now };
     Ok(words)
 }
 
@@ -174,13 +178,15 @@ fn change_words(before: &Access, now: &Access) -> String {
     if changed.is_empty() { is } else { format!("{is}; changed: {}", changed.join(", ")) }
 }
 
-/// Users and rules, for the audit trail.
+/// Users and rules, and who else is asked, for the audit trail.
 pub(crate) fn counts(access: &Access) -> Json {
     let counts = Counts::of(access);
-    json!({ "users": counts.users, "rules": counts.rules })
+    let others = [("jwt", "jwt"), ("http", "outside")].into_iter().filter(|(_, key)| !access.0["auth"][*key].is_null());
+    let others: Vec<&str> = others.map(|(name, _)| name).collect();
+    json!({ "users": counts.users, "rules": counts.rules, "others": others })
 }
 
-/// From these to those, for the audit trail: counts, and users by name.
+/// From these to those, for the audit trail: counts, users by name, and which other parts of `[auth]`.
 fn access_changes(before: &Access, now: &Access) -> Json {
     let (was, is) = (users(before), users(now));
     let names = |found: Vec<&str>| found.into_iter().take(NAMES_MAX).map(Json::from).collect::<Vec<_>>();
@@ -191,6 +197,9 @@ fn access_changes(before: &Access, now: &Access) -> Json {
     let is_changed = |(name, user): &(&&str, &&Json)| was.get(**name).is_some_and(|other| other != *user);
     fields["users_changed"] = names(is.iter().filter(is_changed).map(|(name, _)| *name).collect()).into();
     fields["rules_changed"] = (rules(before) != rules(now)).into();
+    let sections = [("jwt", "jwt"), ("http", "outside"), ("certificates", "certificates")];
+    let others = sections.into_iter().filter(|(_, key)| before.0["auth"][*key] != now.0["auth"][*key]);
+    fields["auth_changed"] = others.map(|(name, _)| name).collect::<Vec<_>>().into();
     fields
 }
 
@@ -252,6 +261,11 @@ mod tests {
         let added = access_changes(&open.access, &closed.access);
         assert_eq!(added["users_added"], json!(["a", "b"]));
         assert_eq!(added["rules_changed"], json!(true));
+        assert_eq!((&added["auth_changed"], &added["others"]), (&json!([]), &json!([])));
+        let asks = |port: u16| loaded(&format!("[auth.http]\nurl = \"http://127.0.0.1:{port}/secret-path\"\n"));
+        let elsewhere = access_changes(&asks(1).access, &asks(2).access);
+        assert_eq!((&elsewhere["auth_changed"], &elsewhere["others"]), (&json!(["http"]), &json!(["http"])));
+        assert!(!elsewhere.to_string().contains("secret-path"), "it may have a secret in it");
     }
 
     #[test]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lapwing.audit.changes import Known
+from lapwing.audit.key_files import KeyFiles
 from lapwing.errors import LapwingError
 
 if TYPE_CHECKING:
@@ -21,11 +22,12 @@ class BrokerAudit:
     def __init__(self) -> None:
         self._node: Node | None = None
         self._known: Known | None = None
+        self._files: KeyFiles | None = None
 
-    def started(self, node: Node, tables: Mapping[str, Any]) -> None:
-        """The node runs, with these users and rules."""
+    def started(self, node: Node, tables: Mapping[str, Any], config: Config) -> None:
+        """The node runs, with these users and rules, and the files that the configuration names."""
         if node.is_audited():
-            self._node, self._known = node, Known(tables)
+            self._node, self._known, self._files = node, Known(tables), KeyFiles(config)
             self._write("configured", self._known.counts())
 
     def access(self, tables: Mapping[str, Any]) -> None:
@@ -37,8 +39,13 @@ class BrokerAudit:
 
     def reloaded(self, before: Config, now: Config, listeners: int) -> None:
         """The rest of the configuration was taken over; ``listeners`` have read their certificates again."""
+        if self._files is None:
+            return
         changed = [name for name in ("topics", "groups") if getattr(before, name) != getattr(now, name)]
-        self._write("reloaded", {"changed": changed, "listeners_with_certificates": listeners})
+        files = KeyFiles(now)
+        others = self._files.changes_to(files)
+        self._files = files
+        self._write("reloaded", {"changed": changed, "listeners_with_certificates": listeners, "files_changed": others})
 
     def changed(self, what: str, name: str, **result: object) -> None:
         """Code of this process has changed something."""

@@ -19,6 +19,7 @@ use serde_json::{Map, Value as Json};
 use crate::access::{self, Access};
 use crate::arguments::Arguments;
 use crate::fault::{Fault, Faults};
+use crate::key_files::KeyFiles;
 use crate::{entrance, http};
 
 pub(crate) use file::parse;
@@ -42,6 +43,8 @@ pub(crate) struct Configuration {
     pub groups: Map<String, Json>,
     /// Health and metrics; None: nowhere.
     pub http: Option<http::Settings>,
+    /// What was in the files of its listeners.
+    pub key_files: KeyFiles,
     /// What is not the node's.
     pub own: Own,
 }
@@ -89,6 +92,7 @@ fn load_over(arguments: &Arguments, environment: Table) -> Result<Configuration,
     Ok(Configuration {
         file: arguments.config.clone(),
         text: read.text,
+        key_files: KeyFiles::of(&config.listeners),
         node: config,
         access,
         topics,

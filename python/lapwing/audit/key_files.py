@@ -1,0 +1,42 @@
+"""Which files of certificates, authorities, revocation lists and keys hold something else than before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lapwing.config import Config
+
+_KEYS = ("certificate", "key", "client_ca", "psk")
+
+
+class KeyFiles:
+    """Those of every listener, HTTP's too, as they are now: a digest stands for what is in them."""
+
+    def __init__(self, config: Config) -> None:
+        self._digests = {place: _digest(files) for place, files in _files(config) if files}
+
+    def changes_to(self, now: KeyFiles) -> list[str]:
+        """The listeners whose files are others now, by URL; ``http`` for HTTP's."""
+        return [name for (number, name), digest in now._digests.items() if self._digests.get((number, name)) != digest]
+
+
+def _files(config: Config) -> Iterator[tuple[tuple[int, str], list[Path]]]:
+    places = [*((listener.url, listener) for listener in config.listeners), ("http", config.http)]
+    for number, (name, section) in enumerate(places):
+        named = [getattr(section, key, None) for key in _KEYS]
+        yield (number, name), [*(file for file in named if file is not None), *section.crl]
+
+
+def _digest(files: list[Path]) -> bytes:
+    found = hashlib.sha256()
+    for file in files:
+        try:
+            content = file.read_bytes()
+        except OSError:  # whoever uses it says so
+            content = b""
+        found.update(len(content).to_bytes(8, "big") + content)
+    return found.digest()
