@@ -5,12 +5,16 @@ from __future__ import annotations
 import http.client
 import threading
 import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from lapwing._core import CoreError
 from lapwing.cli.common import notice
 from lapwing.cli.http_api import HttpAnswerError
 from lapwing.cli.standard_streams import check_reader
 from lapwing.errors import LapwingError, TimedOutError
+
+Answer = TypeVar("Answer")
 
 PAUSE_FIRST_S = 0.5
 PAUSE_MAX_S = 30.0
@@ -74,3 +78,28 @@ class Again:
             away_s = time.monotonic() - self._lost_at
             notice(f"{self._what}: connected again after {away_s:.1f} s{self._missed}")
             self._lost_at, self._pause_s = None, PAUSE_FIRST_S
+
+
+def watched(ask: Callable[[], Answer], interval_s: float, again: Again) -> Iterator[Answer]:
+    """What ``ask`` answers, again and again: a broker that is gone is waited for once it has answered.
+
+    Args:
+        ask: Asks the broker.
+        interval_s: Between two answers.
+        again: The pauses while it does not answer.
+
+    Raises:
+        LapwingError: the first answer did not come, or another try is worth nothing.
+    """
+    pause = threading.Event()  # never set: a wait that Ctrl-C ends
+    yield ask()
+    while True:
+        pause.wait(interval_s)
+        check_reader()
+        try:
+            answer = ask()
+        except LapwingError as error:
+            again.lost(error)
+            continue
+        again.found()
+        yield answer

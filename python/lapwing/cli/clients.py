@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Annotated
 
 import typer
 
+from lapwing.cli.again import Again, watched
 from lapwing.cli.bans import ListWithoutCommand
 from lapwing.cli.common import examples
 from lapwing.cli.http_options import Asked, asks_broker
@@ -14,7 +14,6 @@ from lapwing.cli.session_api import SessionApi
 from lapwing.cli.session_list import Listing
 from lapwing.cli.session_options import After, All, ClientIds, Json, Limit, Measure, Prefix, Yes, confirm
 from lapwing.cli.sessions_table import clients_table, now_utc
-from lapwing.cli.standard_streams import check_reader
 
 _WATCH_INTERVAL_S = 1.0
 
@@ -50,14 +49,17 @@ def list_(
 
     IN and OUT are bytes of the connection; INFLIGHT messages under way to the client and from it.
     """
-    pause = threading.Event()  # never set: a wait that Ctrl-C ends
-    while True:
-        listing = Listing(SessionApi(*asked), "clients", prefix=prefix, state=None, longest=longest, after=after)
+    api = SessionApi(*asked)
+
+    def show() -> None:
+        listing = Listing(api, "clients", prefix=prefix, state=None, longest=longest, after=after)
         listing.show(lambda rows: clients_table(rows, now_utc()), limit=limit, every=all_, json=json)
-        if not watch:
-            return
-        pause.wait(_WATCH_INTERVAL_S)
-        check_reader()
+
+    if not watch:
+        show()
+        return
+    for _ in watched(show, _WATCH_INTERVAL_S, Again(f"the broker at {asked[0]}")):
+        pass
 
 
 @app.command(epilog=examples("lapwing clients kick device-7", "lapwing clients kick device-7 device-8 --yes"))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from lapwing.cli.again import Again, watched
 from lapwing.cli.common import echo_json, examples
 from lapwing.cli.group_api import GroupApi, GroupChangedError, GroupUnknownError
 from lapwing.cli.http_options import Asked, asks_broker
-from lapwing.cli.standard_streams import check_reader
 from lapwing.errors import GroupError
 
 _WATCH_INTERVAL_S = 1.0
@@ -68,37 +67,26 @@ def show(
         groups: list[dict[str, Any]] = api.groups() if name is None else api.group(name)["groups"]
         return groups
 
+    answers = watched(ask, _WATCH_INTERVAL_S, Again(f"the broker at {asked[0]}")) if watch else iter([ask()])
     if json:
-        _print_json(ask, watch=watch)
+        for groups in answers:
+            for group in groups:
+                echo_json(group)
     else:
-        _draw(ask, is_named=name is not None, watch=watch)
+        _draw(answers, is_named=name is not None, watch=watch)
 
 
-def _print_json(ask: Callable[[], list[dict[str, Any]]], *, watch: bool) -> None:
-    pause = threading.Event()  # never set: a wait that Ctrl-C ends
-    while True:
-        for group in ask():
-            echo_json(group)
-        if not watch:
-            return
-        pause.wait(_WATCH_INTERVAL_S)
-        check_reader()
-
-
-def _draw(ask: Callable[[], list[dict[str, Any]]], *, is_named: bool, watch: bool) -> None:
+def _draw(answers: Iterator[list[dict[str, Any]]], *, is_named: bool, watch: bool) -> None:
     """On a terminal in colour and in place; into a pipe as plain tables, one after the other."""
     from rich.console import Console
     from rich.live import Live
 
     from lapwing.cli.groups_table import on_terminal, plain
 
-    groups = ask()
-    pause = threading.Event()
+    groups = next(answers)
     if not sys.stdout.isatty():
         typer.echo(plain(groups, members=is_named or len(groups) == 1))
-        while watch:
-            pause.wait(_WATCH_INTERVAL_S)
-            groups = ask()
+        for groups in answers:
             typer.echo("\n" + plain(groups, members=is_named or len(groups) == 1))
         return
     console = Console()
@@ -106,10 +94,9 @@ def _draw(ask: Callable[[], list[dict[str, Any]]], *, is_named: bool, watch: boo
         console.print(on_terminal(groups, members=is_named or len(groups) == 1))
         return
     with Live(console=console, auto_refresh=False, screen=True) as live:
-        while True:
+        live.update(on_terminal(groups, members=is_named or len(groups) == 1), refresh=True)
+        for groups in answers:
             live.update(on_terminal(groups, members=is_named or len(groups) == 1), refresh=True)
-            pause.wait(_WATCH_INTERVAL_S)
-            groups = ask()
 
 
 @app.command(

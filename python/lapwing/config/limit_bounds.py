@@ -24,6 +24,9 @@ _USER_PROPERTY_BYTES = 5
 FILTER_BYTES = 4
 """The shortest filter in a SUBSCRIBE: its length, one character, its options."""
 
+_IN_MS = ("expiry", "ttl", "timeout", "_after", "_age")
+"""In names of keys whose times are in milliseconds; ``expiry`` is in seconds but for holds."""
+
 
 class Bound(NamedTuple):
     """What a limit is held against.
@@ -59,9 +62,9 @@ def looked_up(config: Config, key: KeyPath) -> tuple[Any, bool]:
 
 def shown(key: KeyPath, value: int) -> str:
     """A value in the words of the configuration, with the unit that its key has."""
-    if "expiry" in key[-1]:
+    if "expiry" in key[-1] and key[0] != "hold":
         return show_duration(value * 1_000)
-    if "ttl" in key[-1] or "timeout" in key[-1] or key[-1].startswith("jwks_"):
+    if any(word in key[-1] for word in _IN_MS) or key[-1].startswith("jwks_"):
         return show_duration(value)
     return show_size(value) if "bytes" in key[-1] else str(value)
 
@@ -188,3 +191,14 @@ def declared(config: Config) -> Bound:
     """The groups that the configuration declares."""
     groups = sum(len(group.filters) for group in config.groups.values())
     return Bound(groups, f"the {groups} groups that are declared under [groups]")
+
+
+def longest_expiry(config: Config) -> Bound | None:
+    """The longest that any message may wait before it expires, in milliseconds; None: there are some with no bound."""
+    own = [table.message_expiry_max for table in config.topics.values() if table.message_expiry_max is not None]
+    most = config.limits.message_expiry_max
+    if most == 0 or 0 in own:
+        return None
+    longest = max([most, *own])
+    where = "limits" if longest == most else "[topics]"
+    return Bound(longest * 1_000, f"message_expiry_max = {show_duration(longest * 1_000)} of {where}")

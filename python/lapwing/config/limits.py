@@ -163,8 +163,8 @@ class Limits(BaseModel):
     retained_bytes_max: Size = 1 << 30
     """Bytes of retained messages of the whole broker; never more than half of memory_high_bytes."""
 
-    mailbox_batches: Count32 = 64
-    """Batches in a mailbox between two shards."""
+    mailbox_batches: int = Field(default=64, ge=1, le=65_536)
+    """Batches in a mailbox between two shards; the places for them are taken at the start."""
     mailbox_batch_messages: Count32 = 1024
     """Messages in one such batch."""
     mailbox_batch_bytes: Bytes32 = 256 << 10

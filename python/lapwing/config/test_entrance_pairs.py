@@ -18,6 +18,7 @@ NOT_MORE = [
     ("limits", "http_checks_per_address_max", "http_checks_max"),
     ("auth", "failures_name_max", "failures_max"),
     ("http", "reads_max", "connections_max"),
+    ("http", "reads_per_identity_max", "reads_max"),
 ]
 CASES = [
     # what is judged; the configuration with %s in its place; a value that is wrong, and the last that is in order; what
@@ -25,6 +26,13 @@ CASES = [
     *(
         (f"{table}.{some}", f"[{table}]\n{most} = 10\n{some} = %s", "11", "10", f"{most} = 10")
         for table, some, most in NOT_MORE
+    ),
+    (
+        "auth.failures_delayed_max",
+        "[limits]\nstrangers_max = 10\n[auth]\nfailures_delayed_max = %s",
+        "11",
+        "10",
+        "limits.strangers_max = 10",
     ),
     ("limits.connect_bytes_max", "[limits]\nconnect_bytes_max = %s", '"2MiB"', '"1MiB"', "packet_bytes_max = 1MiB"),
     (

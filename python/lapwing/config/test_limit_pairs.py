@@ -13,6 +13,7 @@ from lapwing.config.show import as_toml
 from lapwing.config.test_entrance_pairs import CASES as ENTRANCE_CASES
 from lapwing.config.test_memory_pairs import CASES as MEMORY_CASES
 from lapwing.config.test_memory_pairs import problems, refused_and_taken
+from lapwing.config.test_time_pairs import CASES as TIME_CASES
 
 BRIDGE = '[[bridge.to_kafka]]\nname = "r"\nfilter = "a/#"\ntopic = "t"\n'
 CASES = [
@@ -147,20 +148,6 @@ CASES = [
         "packet_bytes_max = 1MiB",
     ),
     (
-        "limits.message_expiry_default",
-        '[limits]\nmessage_expiry_max = "1h"\nmessage_expiry_default = %s',
-        '"2h"',
-        '"1h"',
-        "message_expiry_max = 1h",
-    ),
-    (
-        "limits.session_expiry_v311",
-        '[limits]\nsession_expiry_max = "1h"\nsession_expiry_v311 = %s',
-        '"2h"',
-        '"1h"',
-        "session_expiry_max = 1h",
-    ),
-    (
         "limits.retained_bytes_per_identity_max",
         '[limits]\npacket_bytes_max = "2MiB"\nretained_bytes_per_identity_max = %s',
         '"1MiB"',
@@ -190,6 +177,20 @@ CASES = [
         "limits.user_properties_max = 20",
     ),
     (
+        "bridge.members",
+        f"{BRIDGE}[dispatch]\nmembers_per_group_max = 3\n[bridge]\nmembers = %s",
+        "4",
+        "3",
+        "dispatch.members_per_group_max = 3",
+    ),
+    (
+        "dispatch.group_metrics_max",
+        "[dispatch]\ngroups_max = 10\ngroup_metrics_max = %s",
+        "11",
+        "10",
+        "dispatch.groups_max = 10",
+    ),
+    (
         "groups.g.workers",
         "[limits]\ninflight_messages_max = 30\n[groups.g]\nworkers = %s",
         "31",
@@ -215,10 +216,10 @@ def test_every_pair_has_its_case(tmp_path: Path) -> None:
     """Has each row of the table, and each that a configuration adds to it, its cases?"""
     file = tmp_path / "lapwing.toml"
     listener = '[[listeners]]\nurl = "tcp://127.0.0.1:1"\npacket_bytes_max = "1MiB"\n'
-    file.write_text(listener + '[streams.s]\nfilter = "x"\n[hold."a/#"]\n[groups.g]')
+    file.write_text(listener + '[streams.s]\nfilter = "x"\n[hold."a/#"]\n[groups.g]\n[topics.a]\ndurability = "disk"')
     rows = [show_key(pair.key) for pair in pairs_of(load(file, environment={}).config)]
     assert len(rows) > len(PAIRS)
-    assert sorted(rows) == sorted(key for key, *_ in [*CASES, *ENTRANCE_CASES, *MEMORY_CASES])
+    assert sorted(rows) == sorted(key for key, *_ in [*CASES, *ENTRANCE_CASES, *MEMORY_CASES, *TIME_CASES])
 
 
 @pytest.mark.parametrize(
