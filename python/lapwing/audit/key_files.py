@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lapwing.regular_file import open_file
+
 if TYPE_CHECKING:
     from lapwing.config import Config
+    from lapwing.config.http import HttpSection
+    from lapwing.config.listeners import ListenerConfig
 
 _KEYS = ("certificate", "key", "client_ca", "psk")
 
@@ -25,7 +29,8 @@ class KeyFiles:
 
 
 def _files(config: Config) -> Iterator[tuple[tuple[int, str], list[Path]]]:
-    places = [*((listener.url, listener) for listener in config.listeners), ("http", config.http)]
+    places: list[tuple[str, ListenerConfig | HttpSection]] = [(one.url, one) for one in config.listeners]
+    places.append(("http", config.http))
     for number, (name, section) in enumerate(places):
         named = [getattr(section, key, None) for key in _KEYS]
         yield (number, name), [*(file for file in named if file is not None), *section.crl]
@@ -35,7 +40,8 @@ def _digest(files: list[Path]) -> bytes:
     found = hashlib.sha256()
     for file in files:
         try:
-            content = file.read_bytes()
+            with open_file(file) as opened:
+                content = opened.read()
         except OSError:  # whoever uses it says so
             content = b""
         found.update(len(content).to_bytes(8, "big") + content)
