@@ -15,7 +15,7 @@ use super::queue::Ask;
 use super::tokens::{TokenWords, refusal_of};
 use super::warden::{Unchecked, Warden};
 use crate::niceness::give_way;
-use crate::notices::NoticeKind;
+use crate::notices::{Line, NoticeKind};
 use crate::shared::Shared;
 use crate::side_thread::SideDesk;
 
@@ -277,10 +277,10 @@ impl PasswordThread {
             .words
             .take(now_ms)
             .into_iter()
-            .chain(self.token_words.take(now_ms))
-            .chain(self.asking.words.take(now_ms))
+            .chain(self.token_words.take(now_ms).map(Line::from))
+            .chain(self.asking.words.take(now_ms).map(Line::from))
         {
-            self.shared.tell(NoticeKind::Refused, line);
+            self.shared.notices.tell_with(NoticeKind::Refused, self.shared.now_ms(), || line);
         }
         self.control.outside.tell(
             self.warden.waiting_outside(),

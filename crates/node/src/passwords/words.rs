@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use lapwing_codec::ReasonCode;
+use serde_json::json;
+
 use super::failures::Bar;
 use super::source::Source;
+use crate::notices::Line;
 use crate::secrets::without_secrets;
 
 /// Between two lines of wrong passwords; and so often bars are counted anew.
@@ -26,7 +30,7 @@ pub(crate) struct GuessWords {
     by_source: BTreeMap<Source, u64>,
     /// The name that was tried last.
     last: Option<(Source, String)>,
-    bars: Vec<String>,
+    bars: Vec<Line>,
     bars_told: usize,
     bars_untold: u64,
 }
@@ -67,17 +71,22 @@ impl GuessWords {
         let line = format!(
             "{source} may not log in{name} for {bar_s} s: {failures} wrong passwords within {window_s} s; see lapwing bans"
         );
-        self.bars.push(line);
+        let facts = json!({
+            "event": "barred", "address": source.to_string(), "claimed_username": bar.username.as_deref().map(shown),
+            "count": failures, "seconds": bar_s,
+        });
+        self.bars.push((line, facts).into());
     }
 
     /// The lines that are due.
-    pub(crate) fn take(&mut self, now_ms: u64) -> Vec<String> {
+    pub(crate) fn take(&mut self, now_ms: u64) -> Vec<Line> {
         let mut lines = std::mem::take(&mut self.bars);
         self.bars_told += lines.len();
         if self.told_ms == 0 || now_ms >= self.told_ms + PAUSE_MS {
             lines.extend(self.line());
             if self.bars_untold > 0 {
-                lines.push(format!("{} more addresses and names may not log in; see lapwing bans", self.bars_untold));
+                let text = format!("{} more addresses and names may not log in; see lapwing bans", self.bars_untold);
+                lines.push((text, json!({"event": "barred", "count": self.bars_untold})).into());
             }
             if !lines.is_empty() {
                 self.told_ms = now_ms.max(1);
@@ -87,12 +96,12 @@ impl GuessWords {
         lines
     }
 
-    fn line(&mut self) -> Option<String> {
+    fn line(&mut self) -> Option<Line> {
         let (last, username) = self.last.take()?;
         let (wrong, by_source) = (std::mem::take(&mut self.wrong), std::mem::take(&mut self.by_source));
         let (most, of_most) =
             by_source.iter().max_by_key(|(_, count)| **count).map_or((last, wrong), |(s, n)| (*s, *n));
-        Some(match (wrong, by_source.len()) {
+        let text = match (wrong, by_source.len()) {
             (1, _) => format!("{last} gave a wrong password for \"{username}\""),
             (_, 1) => format!("{most} gave {wrong} wrong passwords, the last for \"{username}\""),
             (_, sources) => {
@@ -102,7 +111,13 @@ impl GuessWords {
                      the last was {last} for \"{username}\""
                 )
             }
-        })
+        };
+        let reason = ReasonCode::BadUserNameOrPassword;
+        let facts = json!({
+            "event": "refused", "address": last.to_string(), "claimed_username": username, "count": wrong,
+            "addresses": by_source.len(), "reason": reason.name(), "reason_code": reason.value(),
+        });
+        Some((text, facts).into())
     }
 }
 
@@ -127,25 +142,55 @@ mod tests {
         GuessWords::new(60_000, 300_000)
     }
 
+    fn texts(words: &mut GuessWords, now_ms: u64) -> Vec<String> {
+        words.take(now_ms).into_iter().map(|line| line.text).collect()
+    }
+
+    /// Do programs have who, from where, how often and why by name, also of what is told together?
+    #[test]
+    fn a_line_has_its_facts() {
+        let mut words = words();
+        words.wrong(from(1), "bob");
+        assert_eq!(
+            words.take(1)[0].facts,
+            Some(json!({
+                "event": "refused", "address": "192.0.2.1", "claimed_username": "bob", "count": 1, "addresses": 1,
+                "reason": "Bad User Name or Password", "reason_code": 0x86,
+            }))
+        );
+        words.wrong(from(1), "bob");
+        words.wrong(from(2), "eve");
+        let together = words.take(20_000).remove(0).facts.unwrap();
+        assert_eq!((&together["count"], &together["addresses"]), (&json!(2), &json!(2)));
+        assert_eq!((&together["address"], &together["claimed_username"]), (&json!("192.0.2.2"), &json!("eve")));
+        words.barred(&Bar { source: from(1), username: Some("bob".into()), failures: 20, until_ms: 1 });
+        assert_eq!(
+            words.take(20_001)[0].facts,
+            Some(json!({
+                "event": "barred", "address": "192.0.2.1", "claimed_username": "bob", "count": 20, "seconds": 300
+            }))
+        );
+    }
+
     /// Is the first wrong password told at once, with address and name, and what follows once in ten seconds?
     #[test]
     fn the_first_at_once_and_the_others_together() {
         let mut words = words();
-        assert!(words.take(1).is_empty());
+        assert!(texts(&mut words, 1).is_empty());
         words.wrong(from(1), "bob");
-        assert_eq!(words.take(2), ["192.0.2.1 gave a wrong password for \"bob\""]);
+        assert_eq!(texts(&mut words, 2), ["192.0.2.1 gave a wrong password for \"bob\""]);
         for n in 0..1000u64 {
             words.wrong(from(1), "bob");
-            assert!(words.take(3 + n).is_empty());
+            assert!(texts(&mut words, 3 + n).is_empty());
         }
-        assert_eq!(words.take(10_002), ["192.0.2.1 gave 1000 wrong passwords, the last for \"bob\""]);
+        assert_eq!(texts(&mut words, 10_002), ["192.0.2.1 gave 1000 wrong passwords, the last for \"bob\""]);
         (0..3).for_each(|_| words.wrong(from(1), "bob"));
         words.wrong(from(2), &"x".repeat(65_000));
-        let lines = words.take(30_000);
+        let lines = texts(&mut words, 30_000);
         assert!(
             lines[0].starts_with("2 addresses gave 4 wrong passwords, 3 of them 192.0.2.1; the last was 192.0.2.2")
         );
-        assert!(lines[0].len() < 300 && words.take(60_000).is_empty());
+        assert!(lines[0].len() < 300 && texts(&mut words, 60_000).is_empty());
     }
 
     /// Is a token that somebody gives for a name in no line, be it one of ours or another's?
@@ -153,16 +198,18 @@ mod tests {
     fn a_token_for_a_name_stays_secret() {
         let (mut words, secret) = (words(), "aB-_0".repeat(9));
         words.wrong(from(1), &format!("lapwing_{secret}"));
-        assert_eq!(words.take(1), ["192.0.2.1 gave a wrong password for \"lapwing_***\""]);
+        assert_eq!(texts(&mut words, 1), ["192.0.2.1 gave a wrong password for \"lapwing_***\""]);
         words.wrong(from(1), "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmVk");
-        assert_eq!(words.take(20_000), ["192.0.2.1 gave a wrong password for \"***\""]);
+        assert_eq!(texts(&mut words, 20_000), ["192.0.2.1 gave a wrong password for \"***\""]);
         words.barred(&Bar {
             source: from(1),
             username: Some(format!("lapwing_{secret}").as_str().into()),
             failures: 20,
             until_ms: 1,
         });
-        assert!(words.take(20_001).iter().all(|line| line.contains("\"lapwing_***\"") && !line.contains(&secret)));
+        assert!(
+            texts(&mut words, 20_001).iter().all(|line| line.contains("\"lapwing_***\"") && !line.contains(&secret))
+        );
     }
 
     /// Does a flood of bars have a few lines and a number?
@@ -173,14 +220,14 @@ mod tests {
             let username = (n == 0).then(|| "bob".into());
             words.barred(&Bar { source: from(n), username, failures: 20, until_ms: 1 });
         }
-        let lines = words.take(5);
+        let lines = texts(&mut words, 5);
         assert_eq!(
             lines[0],
             "192.0.2.0 may not log in as \"bob\" for 300 s: 20 wrong passwords within 60 s; see lapwing bans"
         );
         assert_eq!((lines.len(), &*lines[5]), (6, "95 more addresses and names may not log in; see lapwing bans"));
         words.barred(&Bar { source: from(1), username: None, failures: 100, until_ms: 1 });
-        assert_eq!(words.take(6).len(), 1);
+        assert_eq!(texts(&mut words, 6).len(), 1);
     }
 
     /// Is as many addresses as there may be all that is kept?
@@ -191,6 +238,6 @@ mod tests {
             words.wrong(Source::V4(n.into()), "bob");
         }
         assert_eq!(words.by_source.len(), SOURCES_MAX);
-        assert!(words.take(1)[0].starts_with("at least 256 addresses gave 1000 wrong passwords"));
+        assert!(texts(&mut words, 1)[0].starts_with("at least 256 addresses gave 1000 wrong passwords"));
     }
 }

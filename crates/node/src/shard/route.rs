@@ -16,6 +16,7 @@ use crate::log::{LogFeed, now_us};
 use crate::mail::{Errand, Reasons, Source};
 use crate::memory::Pressure;
 use crate::metrics::{DropReason, ShardCounters};
+use crate::notices::NoticeKind;
 use crate::reserved_room::ReservedRoom;
 use crate::slot::{ShardId, Slot, stable_hash};
 
@@ -300,12 +301,13 @@ impl Shard {
             let (messages, bytes) = share.bounds();
             let limits = &self.shared.config.limits;
             let who = name.unwrap_or("a client");
-            self.shared.notify(format!(
+            let text = format!(
                 "{who} has its share of retained messages (limits.retained_messages_per_identity_max = {messages}, \
                  limits.retained_bytes_per_identity_max = {bytes}; limits.held_times_free_max = {}: so many times what is free \
                  of retained_messages_max = {} and retained_bytes_max = {}): one more was not kept",
                 limits.held_times_free_max, limits.retained_messages_max, limits.retained_bytes_max
-            ));
+            );
+            self.shared.tell(NoticeKind::Refused, text);
         }
     }
 

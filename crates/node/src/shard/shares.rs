@@ -6,6 +6,7 @@ use lapwing_codec::ReasonCode;
 use super::Shard;
 use crate::holder::Holder;
 use crate::identity_shares::{Beyond, HeldPlace};
+use crate::notices::NoticeKind;
 use crate::passwords::Source;
 
 impl Shard {
@@ -48,11 +49,12 @@ impl Shard {
         self.counters.limits.refused_share_connections.add(1);
         if let (Beyond::Free(held), true) = (beyond, self.shared.shares.connections.may_tell(self.now_ms)) {
             let (most, times) = (self.shared.connections_max(), self.shared.config.limits.held_times_free_max);
-            self.shared.notify(format!(
+            let text = format!(
                 "{} has {held} of all connections ({most}), more than {times} times what is free (limits.held_times_free_max): \
                  one more was refused; raise limits.connections_max if all of them are to be its",
                 name.map_or_else(|| source.to_string(), str::to_owned)
-            ));
+            );
+            self.shared.tell(NoticeKind::Refused, text);
         }
     }
 
@@ -71,8 +73,8 @@ impl Shard {
         if share.may_tell(self.now_ms) {
             let who = identity.name().unwrap_or("anonymous");
             let most = self.shared.config.limits.sessions_per_identity_max;
-            self.shared
-                .notify(format!("{who} has {most} sessions (limits.sessions_per_identity_max): one more was refused"));
+            let text = format!("{who} has {most} sessions (limits.sessions_per_identity_max): one more was refused");
+            self.shared.tell(NoticeKind::Refused, text);
         }
         false
     }
