@@ -24,6 +24,9 @@ from lapwing.pipeline.sinks.doors import opened
 from lapwing.pipeline.sinks.files import PARQUET
 from lapwing.pipeline.sinks.paths import table_files
 
+_TRIES = 3
+"""Somebody may make few files of many, and delete those, while they are read."""
+
 
 class ReportError(LapwingError):
     """The report cannot be drawn: a table is missing, unreadable or of another version."""
@@ -35,16 +38,26 @@ def read(out: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table
     Raises:
         ReportError: the table is not there, cannot be read, or lacks a column.
     """
-    table = _open(out, name)
     contract = ({**LATE_TABLES, **COMMAND_TABLES, **TABLES})[name].arrow_schema()
     wanted = list(contract.names if columns is None else columns)
+    for left in reversed(range(_TRIES)):
+        try:
+            found = _found(out, name, wanted)
+        except FileNotFoundError as problem:
+            if not left:
+                told = f"table {name} cannot be read: its file {Path(str(problem)).name} is gone"
+                raise ReportError(told, where=str(out / "tables" / name), remedy="bring it back") from problem
+        except (DeltaError, OSError, pa.ArrowException, ValueError) as problem:
+            raise ReportError(f"table {name} cannot be read: {problem}", where=str(out / "tables" / name)) from problem
+        else:
+            return found.cast(pa.schema([contract.field(column) for column in wanted]))
+    raise AssertionError("unreachable")
+
+
+def _found(out: Path, name: str, wanted: Sequence[str]) -> pa.Table:
+    table = _open(out, name)
     paths = [str(path) for path in table_files(table, (out / "tables" / name).absolute())]
-    try:
-        files = ds.dataset(paths, schema=pa.schema(table.schema().to_arrow()), format=PARQUET)
-        found = files.to_table(columns=wanted)
-    except (DeltaError, OSError, pa.ArrowException, ValueError) as problem:
-        raise ReportError(f"table {name} cannot be read: {problem}", where=str(out / "tables" / name)) from problem
-    return found.cast(pa.schema([contract.field(column) for column in wanted]))
+    return ds.dataset(paths, schema=pa.schema(table.schema().to_arrow()), format=PARQUET).to_table(columns=wanted)
 
 
 def rows(out: Path, name: str) -> int:
