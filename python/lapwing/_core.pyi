@@ -140,6 +140,12 @@ def believed_files(
     as ``listeners.0.crl``.
     """
 
+def made_files(trail: str | os.PathLike[str] | None, urls: Sequence[str]) -> list[tuple[Path, str, bool]]:
+    """What the broker makes itself and nobody else may: its audit trail, and the folders of its Unix sockets.
+
+    ``urls``: of all listeners. As ``believed_files`` gives them.
+    """
+
 def look_at_files(
     files: Sequence[tuple[str | os.PathLike[str], str, bool]],
     data: str | os.PathLike[str] | None,

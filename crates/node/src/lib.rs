@@ -89,7 +89,8 @@ pub use entrance::{Entrance, NO_LISTENER, TokensTaken, Unguarded, users_notice};
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};
 pub use file_rights::{
-    Believed, FileFault, Looked, Trusted, believed_files, is_private_group, kind_at, look_at_files, strange_kind,
+    Believed, FileFault, Looked, Trusted, believed_files, is_private_group, kind_at, look_at_files, made_files,
+    strange_kind,
 };
 pub use group_pages::{GroupPage, GroupQuery};
 pub use handle::{Ban, Handle, Hindrance, HttpClaim, Identified, LogLine};

@@ -24,6 +24,13 @@ pub(crate) fn believed_files(
     found.into_iter().map(|Believed { path, key, is_secret }| (path, key, is_secret)).collect()
 }
 
+/// What the broker makes itself and nobody else may: its audit trail, and folders of Unix sockets. `urls`: of all listeners.
+#[pyfunction]
+pub(crate) fn made_files(trail: Option<PathBuf>, urls: Vec<String>) -> Vec<File> {
+    let found = lapwing_node::made_files(trail.as_deref(), urls.iter().map(String::as_str));
+    found.into_iter().map(|Believed { path, key, is_secret }| (path, key, is_secret)).collect()
+}
+
 /// What others may write, and lines about what they may read. `data`: the folder where something is kept.
 #[pyfunction]
 #[pyo3(signature = (files, data, uid, private_group))]

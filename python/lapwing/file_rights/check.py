@@ -29,6 +29,8 @@ def check_files(config: Config, uid: int, file: Path | None = None) -> list[str]
     """
     check_kinds(config)
     files = [(found.path, found.key, found.is_secret) for found in believed_files(config, file)]
+    urls = [listener.url for listener in config.listeners] or config.broker.listen
+    files += _core.made_files(config.audit.file, urls)
     folder = config.broker.data if config.broker.durability == "disk" or config.streams else None
     written, told = _core.look_at_files(files, folder, uid, private_group(uid))
     problems = _problems(written)

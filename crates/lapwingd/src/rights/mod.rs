@@ -6,7 +6,7 @@ mod believed;
 mod private_group;
 
 use believed::believed;
-use lapwing_node::{FileFault, Trusted, look_at_files, strange_kind};
+use lapwing_node::{FileFault, Trusted, look_at_files, made_files, strange_kind};
 use private_group::private_group;
 
 use crate::configuration::Configuration;
@@ -23,6 +23,8 @@ pub(crate) fn look(configuration: &Configuration) -> Result<Vec<String>, Faults>
     faults(files.iter().filter(|file| file.key != "--config").filter_map(strange_kind)).or(())?;
     let (uid, node) = (user_id(), &configuration.node);
     let data = node.data_dir.as_deref().filter(|_| node.keeps_sessions() || !node.streams.is_empty());
+    let urls = node.listeners.iter().map(|listener| &*listener.url);
+    let files = [files, made_files(node.audit.file.as_deref(), urls)].concat();
     let looked = look_at_files(&files, data, &Trusted::by(uid, private_group(uid)));
     let written = faults(looked.written.into_iter());
     if configuration.own.is_strict {

@@ -35,6 +35,9 @@ const OF_HTTP: [(&str, Holds); 4] =
     [("certificate", PerhapsTheKey), ("key", Secrets), ("client_ca", NoSecret), ("crl", NoSecret)];
 /// Beside those of HTTP.
 const OF_LISTENER: (&str, Holds) = ("psk", Secrets);
+/// What the broker makes itself, where nobody else may put his own.
+pub(super) const TRAIL: &str = "audit.file";
+pub(super) const SOCKETS: &str = "listeners";
 /// Nothing in it is one.
 const CONFIGURATION: &str = "--config";
 
@@ -54,6 +57,14 @@ pub fn believed_files(file: Option<&Path>, listeners: usize, named: impl Fn(&str
     }
     found.extend(of_table("http", OF_HTTP, &named));
     found
+}
+
+/// What is nobody else's to make, beside what is believed: the audit trail, which who may write its folder could take away or keep
+/// himself, and the folders of Unix sockets, where he could put his own and be given passwords. `urls`: of all listeners.
+pub fn made_files<'a>(trail: Option<&Path>, urls: impl IntoIterator<Item = &'a str>) -> Vec<Believed> {
+    let made = |path: &Path, key: &str| Believed { path: path.to_owned(), key: key.to_owned(), is_secret: false };
+    let sockets = urls.into_iter().filter_map(|url| Path::new(url.strip_prefix("unix://")?).parent());
+    trail.map(|path| made(path, TRAIL)).into_iter().chain(sockets.map(|folder| made(folder, SOCKETS))).collect()
 }
 
 fn of_table(
@@ -121,5 +132,13 @@ mod tests {
             ("http.key k", true),
         ];
         assert_eq!(told(&named), expected(&files));
+    }
+
+    #[test]
+    fn what_it_makes_itself() {
+        let found = made_files(Some(Path::new("a.jsonl")), ["tcp://127.0.0.1:1883", "unix:///run/lapwing/mqtt.sock"]);
+        let found: Vec<_> = found.iter().map(|file| format!("{} {}", file.key, file.path.display())).collect();
+        assert_eq!(found, ["audit.file a.jsonl", "listeners /run/lapwing"]);
+        assert!(made_files(None, ["unix://"]).is_empty(), "whoever binds it says so");
     }
 }

@@ -3,6 +3,7 @@
 //! - Each file with the folders and symbolic links on the way (`ways`): who may write a folder can put another file in the place
 //!   of this one. `verdict` decides, from numbers alone.
 //! - Written by others than root and the broker's own account: a fault. Read by everybody, where it is secret: a line.
+//! - What it makes itself is judged like these: the audit trail, and the folders of its Unix sockets.
 //! - The data folder is judged too, by itself (`data_folder`): what lies in it is believed at the next start.
 //! - Which files of a configuration those are, `believed` says; whoever starts a node says whether a fault is one that a start
 //!   is refused for. Python and `lapwingd` ask here alike. Access control lists are not looked at.
@@ -16,7 +17,7 @@ mod ways;
 use std::collections::HashSet;
 use std::path::Path;
 
-pub use believed::{Believed, believed_files};
+pub use believed::{Believed, believed_files, made_files};
 pub use trusted::{Trusted, is_private_group};
 
 use verdict::{Facts, quoted};
@@ -75,13 +76,22 @@ fn written(files: &[Believed], trusted: &Trusted) -> Vec<FileFault> {
             let Some(facts) = Facts::at(&path) else { continue };
             let Some(who) = facts.strange_writer(trusted) else { continue };
             found.push(FileFault {
-                what: format!("{} decides what this broker does, and {who}", path.display()),
+                what: format!("{} {}, and {who}", path.display(), means(&file.key)),
                 place: format!("{} = '{}'", file.key, file.path.display()),
                 remedy: format!("{}, or allow it with broker.files = \"warn\"", facts.remedy(trusted, &path)),
             });
         }
     }
     found
+}
+
+/// Why it matters.
+fn means(key: &str) -> &'static str {
+    match key {
+        believed::TRAIL => "decides whose the audit trail is",
+        believed::SOCKETS => "decides who listens at the broker's Unix socket",
+        _ => "decides what this broker does",
+    }
 }
 
 fn read_by_all(files: &[Believed]) -> Vec<String> {
@@ -105,6 +115,32 @@ mod tests {
 
     fn believed(path: &Path, key: &str) -> Believed {
         Believed { path: path.to_owned(), key: key.to_owned(), is_secret: true }
+    }
+
+    /// Is a folder in which anybody could put his own audit trail or socket a fault, and one with the sticky bit none?
+    #[test]
+    fn folders_of_what_it_makes() {
+        let folder = tempfile::tempdir().unwrap();
+        let trusted = Trusted::exactly([0, folder.path().metadata().unwrap().uid()], []);
+        let open = folder.path().join("open");
+        create_dir(&open).unwrap();
+        let url = format!("unix://{}/mqtt.sock", open.display());
+        let what = |mode: u32, trail: Option<&Path>| {
+            set_permissions(&open, Permissions::from_mode(mode)).unwrap();
+            let urls = trail.is_none().then_some(&*url);
+            let written = look_at_files(&made_files(trail, urls), None, &trusted).written;
+            written.into_iter().map(|fault| fault.what).filter(|what| what.contains("open")).collect::<Vec<_>>()
+        };
+        let trail = open.join("audit.jsonl");
+        for (trail, means) in
+            [(None, "who listens at the broker's Unix socket"), (Some(&*trail), "whose the audit trail is")]
+        {
+            assert!(matches!(&what(0o777, trail)[..], [fault] if fault.contains(means)), "{means}");
+            assert!(what(0o755, trail).is_empty() && what(0o1777, trail).is_empty(), "{means}");
+        }
+        write(&trail, "").unwrap();
+        set_permissions(&trail, Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(what(0o755, Some(&trail)).len(), 1, "who may write the trail itself");
     }
 
     /// Is a file that others may write a fault once, however many keys name it, with what to do; and is one that they may read
