@@ -79,6 +79,8 @@ pub struct DecodeError {
     /// What the specification has to say to the peer, when enough was read to say it. Whether it is said is the caller's
     /// choice: a source address is no identity.
     pub answer: Option<Message<'static>>,
+    /// It should have gone on with a CONNECT, which is over with it: the answer is for who began one, and for nobody else.
+    pub ends_setup: bool,
 }
 
 impl fmt::Display for DecodeError {
@@ -90,7 +92,7 @@ impl fmt::Display for DecodeError {
 impl DecodeError {
     #[cold]
     pub(crate) const fn new(reason: Reason, what: &'static str, at: usize) -> Self {
-        DecodeError { reason, what, at, answer: None }
+        DecodeError { reason, what, at, answer: None, ends_setup: false }
     }
 
     #[cold]
@@ -102,6 +104,12 @@ impl DecodeError {
     #[cold]
     pub(crate) fn answered(self, answer: impl FnOnce(ReturnCode) -> Message<'static>) -> Self {
         DecodeError { answer: Some(answer(self.reason.return_code())), ..self }
+    }
+
+    /// The same of what should have gone on with a CONNECT: CONNACK with the code.
+    #[cold]
+    pub(crate) fn of_setup(self) -> Self {
+        DecodeError { ends_setup: true, ..self.answered(Message::ConnAck) }
     }
 }
 

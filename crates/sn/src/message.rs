@@ -56,7 +56,7 @@ impl<'a> Message<'a> {
             Kind::Connect => Message::Connect(Connect::decode(reader, limits)?),
             Kind::ConnAck => Message::ConnAck(ReturnCode::decode(reader)?),
             Kind::WillTopicReq => reader.finish().map(|()| Message::WillTopicReq)?,
-            Kind::WillTopic => Message::WillTopic(WillTopic::decode(reader, limits)?),
+            Kind::WillTopic => Message::WillTopic(WillTopic::decode(reader, limits).map_err(DecodeError::of_setup)?),
             Kind::WillMsgReq => reader.finish().map(|()| Message::WillMsgReq)?,
             Kind::WillMsg => Message::WillMsg(WillMsg::decode(reader)?),
             Kind::Register => Message::Register(Register::decode(reader, limits)?),

@@ -80,6 +80,15 @@ mod tests {
     fn section_5_4_24_a_wrong_update_is_answered() {
         assert_eq!(answered("04 1A 00 '#'"), (3, vec![3, 0x1B, 0x03]));
         assert_eq!(answered("06 1A 60 'w/t'"), (2, vec![3, 0x1B, 0x03]));
-        assert_eq!(refused("04 07 00 '#'").answer, None, "what becomes of the CONNECT is not known here");
+        assert!(!refused("04 1A 00 '#'").ends_setup);
+    }
+
+    /// 6.2: does a will that cannot be refuse the CONNECT that it was asked for by?
+    #[test]
+    fn section_6_2_a_wrong_will_refuses_its_connect() {
+        for hex in ["04 07 00 '#'", "06 07 60 'w/t'", "03 07 00", "04 07 00 FF"] {
+            assert_eq!(answered(hex).1, [3, 0x05, 0x03], "{hex}");
+            assert!(refused(hex).ends_setup, "{hex}");
+        }
     }
 }

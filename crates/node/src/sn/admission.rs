@@ -49,8 +49,8 @@ impl SnThread {
         if !self.is_paced(door, address) {
             return false;
         }
-        let has_place =
-            self.table.len() < self.shared.config.limits.connections_max as usize || self.make_place(usize::MAX);
+        let is_full = self.table.len() >= self.shared.config.limits.connections_max as usize;
+        let has_place = !is_full || self.send_beginner_away() || self.make_place(usize::MAX);
         if !has_place || self.has_left {
             self.counters.dropped(Dropped::ClientsFull);
             let limits = &self.doors[door].settings(address).limits;
@@ -72,6 +72,14 @@ impl SnThread {
             self.counters.dropped(Dropped::AddressRate);
         }
         is_paced
+    }
+
+    /// One that was asked for its will, and has not gone on, goes for somebody else.
+    fn send_beginner_away(&mut self) -> bool {
+        let Some(oldest) = self.table.oldest_beginner() else { return false };
+        self.counters.dropped(Dropped::ClientsFull);
+        self.remove(oldest);
+        true
     }
 
     /// One that has not answered since it was connected goes for the one at `index`.

@@ -83,12 +83,24 @@ impl SnThread {
         let door = self.door_of[socket];
         let address = Address::new(socket, from, sender(bytes, self.doors[door].limits()));
         let index = self.table.find(&address);
+        if error.ends_setup {
+            return index.into_iter().for_each(|index| self.refuse_setup(index, &answer));
+        }
         let is_there = index.and_then(|index| self.table.get(index)).is_some_and(|guest| guest.has_answered);
         let may_hear = is_there || (matches!(answer, Message::ConnAck(_)) && self.is_paced(door, &address));
         let settings = self.doors[door].settings(&address);
         if may_hear && answer.encode(&settings.limits, &mut self.out).is_ok() {
             self.send(&address);
         }
+    }
+
+    /// What a client says of its will is no message: its CONNECT is refused, if it has begun one.
+    fn refuse_setup(&mut self, index: usize, answer: &Message<'_>) {
+        let SnThread { table, doors, counters, out, now_ms, .. } = self;
+        let (Some(guest), Message::ConnAck(code)) = (table.get(index), answer) else { return };
+        let io = &mut Io { terms: &doors[guest.door], counters, now_ms: *now_ms, out };
+        let then = guest.refuse_setup(*code, io);
+        self.finish(index, then);
     }
 
     /// The first message of somebody: a CONNECT, which makes an entry.
@@ -105,6 +117,7 @@ impl SnThread {
             return self.remove(index);
         }
         self.hear(index, message);
+        self.table.note_beginner(index, born);
     }
 
     /// A message of a client, or of one that connects.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lapwing_codec::{Ack, Limits, Packet, PacketId, Publish, ReasonCode, Version, decode};
 use lapwing_sn::peer::{Client, Delivery, Outgoing, Phase, Tick};
-use lapwing_sn::{EncodeError, QoS};
+use lapwing_sn::{EncodeError, QoS, ReturnCode};
 
 use super::address::Address;
 use super::counters::Dropped;
@@ -103,6 +103,18 @@ impl Guest {
         }
     }
 
+    /// Whether its CONNECT was refused before it had a session, so that nothing is left of it.
+    pub(super) fn is_nobody(&self) -> bool {
+        self.link.is_none() && self.said.is_none() && !self.client.is_setting_up()
+    }
+
+    /// What it says of its will is none: CONNACK with the code, if it was asked for one.
+    pub(super) fn refuse_setup(&mut self, code: ReturnCode, io: &mut Io<'_>) -> Then {
+        let refused = self.client.refuse_setup(code, &mut io.of(&self.address));
+        io.check(refused.map(drop));
+        if self.is_nobody() { Then::Leave } else { Then::Stay }
+    }
+
     /// Whether somebody else than before connects from its address.
     pub(super) fn is_another(&self, client_id: &str) -> bool {
         !self.connects_as().is_empty() && self.connects_as() != client_id
@@ -155,8 +167,8 @@ impl Guest {
         let Some(packet_id) = link.traffic.as_ref().and_then(|traffic| traffic.release) else { return true };
         match self.client.release_to(packet_id, &mut io.of(&self.address)) {
             Ok(Delivery::Sent) => {
-                let (packet, is_told_again) = (Box::default(), false);
-                let under_way = UnderWay { packet_id, qos: QoS::ExactlyOnce, packet, is_told_again };
+                let (packet, is_received, is_told_again) = (Box::default(), false, false);
+                let under_way = UnderWay { packet_id, qos: QoS::ExactlyOnce, packet, is_received, is_told_again };
                 let traffic = link.busy();
                 (traffic.under_way, traffic.release) = (Some(under_way), None);
                 true
@@ -177,7 +189,8 @@ impl Guest {
             Ok(Delivery::Sent) => {
                 if let (Some(packet_id), Some(link), qos) = (publish.packet_id, &mut self.link, publish.qos) {
                     let Waiting { packet, is_told_again } = waiting;
-                    link.busy().under_way = Some(UnderWay { packet_id, qos, packet, is_told_again });
+                    let is_received = false;
+                    link.busy().under_way = Some(UnderWay { packet_id, qos, packet, is_received, is_told_again });
                 }
                 None
             }
@@ -237,7 +250,7 @@ impl Guest {
     /// What was under way was given up, because the client sleeps: it goes again later.
     pub(super) fn take_back(&mut self) {
         let Some(traffic) = self.link.as_mut().and_then(|link| link.traffic.as_mut()) else { return };
-        let Some(under_way) = traffic.under_way.take() else { return };
+        let Some(under_way) = traffic.under_way.take_if(|under_way| !under_way.is_received) else { return };
         if under_way.packet.is_empty() {
             traffic.release = Some(under_way.packet_id);
         } else {
@@ -264,7 +277,7 @@ impl Guest {
                 }
                 return Then::Leave;
             }
-            Tick::SetupOver if self.link.is_none() && self.said.is_none() => return Then::Leave,
+            Tick::SetupOver if self.is_nobody() => return Then::Leave,
             Tick::Asleep => self.take_back(),
             Tick::SetupOver | Tick::Nothing => {}
         }

@@ -1,6 +1,6 @@
 //! All clients of the thread: by place, by address, by id.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -23,6 +23,9 @@ pub(super) struct Table {
     hasher: RandomState,
     /// Those that had not answered when they were connected, the oldest first; some have since, or are gone.
     silent: VecDeque<(usize, u64)>,
+    /// Those that have begun to connect and were asked for their will, the oldest first; some have gone on, or are gone. They have
+    /// no connection yet.
+    beginners: VecDeque<(usize, u64)>,
     births: u64,
 }
 
@@ -89,10 +92,41 @@ impl Table {
             return;
         }
         if self.silent.len() >= 2 * self.guests.len() {
-            let guests = &self.guests;
-            self.silent.retain(|(index, born)| is_silent(guests, *index, *born));
+            self.sweep_silent();
         }
         self.silent.push_back((index, born));
+    }
+
+    /// Leaves each of them there once, where it called last: one address may call often, each time as somebody else.
+    fn sweep_silent(&mut self) {
+        let (guests, mut seen) = (&self.guests, HashSet::new());
+        let silent = std::mem::take(&mut self.silent).into_iter().rev();
+        let last = silent.filter(|(index, born)| is_silent(guests, *index, *born) && seen.insert(*index));
+        let mut last: VecDeque<_> = last.collect();
+        last.make_contiguous().reverse();
+        self.silent = last;
+    }
+
+    /// A newcomer was heard: if that was no whole CONNECT, it may have to go.
+    pub(super) fn note_beginner(&mut self, index: usize, born: u64) {
+        if !is_beginner(&self.guests, index, born) {
+            return;
+        }
+        if self.beginners.len() >= 2 * self.guests.len() {
+            let guests = &self.guests;
+            self.beginners.retain(|(index, born)| is_beginner(guests, *index, *born));
+        }
+        self.beginners.push_back((index, born));
+    }
+
+    /// Who has been asked first for a will, and has not gone on.
+    pub(super) fn oldest_beginner(&mut self) -> Option<usize> {
+        while let Some((index, born)) = self.beginners.pop_front() {
+            if is_beginner(&self.guests, index, born) {
+                return Some(index);
+            }
+        }
+        None
     }
 
     /// It has the session of its id from now on.
@@ -141,6 +175,7 @@ impl Table {
         forget_id(by_id, hasher, guest.connects_as(), index);
         if self.guests.is_empty() {
             self.silent.clear();
+            self.beginners.clear();
         }
         Some(guest)
     }
@@ -151,6 +186,10 @@ fn forget_id(by_id: &mut HashTable<u32>, hasher: &RandomState, client_id: &str, 
     if let Ok(place) = by_id.find_entry(hasher.hash_one(client_id), |place| *place as usize == index) {
         place.remove();
     }
+}
+
+fn is_beginner(guests: &Slab<Guest>, index: usize, born: u64) -> bool {
+    guests.get(index).is_some_and(|guest| guest.born == born && guest.connects_as().is_empty())
 }
 
 fn is_silent(guests: &Slab<Guest>, index: usize, born: u64) -> bool {
@@ -179,6 +218,37 @@ mod tests {
         table.remove(places[1]).unwrap();
         assert_eq!(table.oldest_silent(places[3]), Some(places[2]));
         assert_eq!(table.oldest_silent(places[3]), None, "nobody goes for himself, or twice");
+    }
+
+    /// Does one address that calls again and again, each time as somebody else, have one place among the silent?
+    #[test]
+    fn who_calls_often_is_silent_once() {
+        let mut table = Table::default();
+        let (first, second) = (table.add(guest(1)), table.add(guest(2)));
+        table.call(first, &"first".into());
+        for number in 0..1_000 {
+            table.call(second, &number.to_string().into());
+            assert!(table.silent.len() <= 5, "{}", table.silent.len());
+        }
+        assert_eq!(table.oldest_silent(usize::MAX), Some(first));
+        table.remove(first).unwrap();
+        assert_eq!(table.oldest_silent(usize::MAX), Some(second));
+    }
+
+    /// Do those who were asked for a will go in their order, and nobody who has gone on, or is gone?
+    #[test]
+    fn beginners_go_in_their_order() {
+        let mut table = Table::default();
+        let places: Vec<usize> = (1..=4).map(|port| table.add(guest(port))).collect();
+        for place in &places {
+            let born = table.look(*place).unwrap().born;
+            table.note_beginner(*place, born);
+        }
+        table.call(places[0], &"a".into());
+        table.remove(places[1]).unwrap();
+        assert_eq!(table.add(guest(5)), places[1], "another one in its place");
+        assert_eq!((table.oldest_beginner(), table.oldest_beginner()), (Some(places[2]), Some(places[3])));
+        assert_eq!(table.oldest_beginner(), None);
     }
 
     /// With a table full of those who have answered: does a newcomer of many look at none of them that another has looked at,

@@ -30,6 +30,8 @@ pub(super) struct UnderWay {
     pub(super) qos: QoS,
     /// The PUBLISH as the session has sent it; empty where the client has it, and PUBREL is under way.
     pub(super) packet: Box<[u8]>,
+    /// The client has it, and PUBREL of the session has not come yet: whatever happens until then, it does not go again.
+    pub(super) is_received: bool,
     /// Its topic was told to the client again, because it knew the id no more.
     pub(super) is_told_again: bool,
 }

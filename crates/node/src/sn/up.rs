@@ -27,7 +27,12 @@ impl Guest {
         match event {
             Event::Nothing => {}
             Event::OutOfState => io.counters.dropped(Dropped::OutOfState),
-            Event::Refused => io.counters.dropped(Dropped::Refused),
+            Event::Refused => {
+                io.counters.dropped(Dropped::Refused);
+                if self.is_nobody() {
+                    return Then::Leave;
+                }
+            }
             Event::Unknown => io.counters.dropped(Dropped::Unknown),
             Event::Connect { client_id, clean_session, will } => {
                 return Then::Open(Opening { client_id, clean_session, will });
@@ -113,7 +118,11 @@ impl Guest {
             Answer::Registered(_, code) if !code.is_accepted() => self.refuse_first(io),
             Answer::Registered(..) => {}
             Answer::Published(code) => self.client_published(code, io),
-            Answer::Received => self.say_of_under_way(|packet_id| Packet::PubRec(Ack::success(packet_id))),
+            Answer::Received => {
+                self.say_of_under_way(|packet_id| Packet::PubRec(Ack::success(packet_id)));
+                let under_way = self.link.as_mut().and_then(|link| link.busy().under_way.as_mut());
+                under_way.into_iter().for_each(|under_way| under_way.is_received = true);
+            }
             Answer::Completed => {
                 self.say_of_under_way(|packet_id| Packet::PubComp(Ack::success(packet_id)));
                 self.link.iter_mut().for_each(|link| link.busy().under_way = None);

@@ -85,6 +85,7 @@ impl Client {
             Message::WillTopic(will) => self.will_topic(*will, cx),
             Message::WillMsg(will) => self.will_message(will.payload, cx),
             Message::Publish(publish) if publish.qos == PublishQoS::MinusOne => self.publish(publish, predefined, cx),
+            Message::Disconnect(disconnect) if self.connecting.is_some() => self.disconnect(*disconnect, cx),
             _ if !self.life.is_connected() => Client::unknown(message, cx),
             Message::Publish(publish) => self.publish(publish, predefined, cx),
             Message::PubRel(msg_id) => Ok(self.release(*msg_id, cx)),
@@ -154,7 +155,8 @@ impl Client {
         Ok(())
     }
 
-    /// The client goes, or to sleep; both are answered by DISCONNECT (6.12, 6.14). What was in flight waits again.
+    /// The client goes, or to sleep; both are answered by DISCONNECT (6.12, 6.14). What was in flight waits again, and a CONNECT
+    /// that is not answered yet is over.
     fn disconnect(&mut self, disconnect: Disconnect, cx: &mut Context<'_>) -> Result<Event<'static>, EncodeError> {
         self.in_flight.clear();
         self.connecting = None;

@@ -60,6 +60,22 @@ impl Client {
         self.prompted(prompt, cx)
     }
 
+    /// What should have gone on with the set-up is no message: the CONNECT is refused. `false`: there is no set-up.
+    /// # Errors
+    /// As for [`Client::handle`].
+    pub fn refuse_setup(&mut self, code: ReturnCode, cx: &mut Context<'_>) -> Result<bool, EncodeError> {
+        let is_over = self.connecting.take_if(|connecting| connecting.will.is_some()).is_some();
+        if is_over {
+            cx.send(Message::ConnAck(code))?;
+        }
+        Ok(is_over)
+    }
+
+    /// Whether it is asked for its will.
+    pub fn is_setting_up(&self) -> bool {
+        self.setup_due_ms().is_some()
+    }
+
     fn will_setup(&mut self) -> Option<&mut WillSetup> {
         self.connecting.as_mut()?.will.as_mut()
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{MsgId, PublishQoS, PublishTopic, QoS, SubscribeTopic, TopicId, WillTopic};
 
+use super::repeats::Content;
 use super::{Answer, Topic, WillChange};
 
 /// What is to be done; each says how the client is answered when it has been done.
@@ -100,7 +101,27 @@ impl Receipt {
 pub struct SubscribeRequest {
     pub(super) msg_id: MsgId,
     /// The id that the topic has for the client.
-    pub(super) topic_id: Option<TopicId>,
+    pub(super) topic: TopicOf,
+    /// What a repeat of it says too.
+    pub(super) content: Content,
+}
+
+/// The id of a topic that is subscribed to: which table it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TopicOf {
+    Registered(TopicId),
+    Predefined(TopicId),
+    /// Wildcards, and a short name.
+    None,
+}
+
+impl TopicOf {
+    pub(super) const fn id(self) -> Option<TopicId> {
+        match self {
+            TopicOf::Registered(id) | TopicOf::Predefined(id) => Some(id),
+            TopicOf::None => None,
+        }
+    }
 }
 
 impl SubscribeRequest {

@@ -6,7 +6,8 @@ use crate::{
 };
 
 use super::client::Client;
-use super::event::is_plain;
+use super::event::{TopicOf, is_plain};
+use super::repeats::Content;
 use super::topic::meant;
 use super::{Context, Event, Heard, Predefined, Receipt, Registration, Settings, SubscribeRequest, Topic};
 
@@ -85,16 +86,19 @@ impl Client {
         if let Some(ack) = self.repeats.subscribe(subscribe) {
             return cx.send(Message::SubAck(ack)).map(|()| Event::Nothing);
         }
-        let (filter, topic_id) = match (subscribe.topic, self.reserve(subscribe.topic, cx.settings)) {
+        let (filter, topic) = match (subscribe.topic, self.reserve(subscribe.topic, cx.settings)) {
             (_, Err(code)) => return refuse_subscription(msg_id, code, cx),
-            (SubscribeTopic::Filter(filter), Ok(id)) => (Topic::Name(filter), id),
-            (SubscribeTopic::Short(short), Ok(_)) => (Topic::Short(short), None),
+            (SubscribeTopic::Filter(filter), Ok(id)) => {
+                (Topic::Name(filter), id.map_or(TopicOf::None, TopicOf::Registered))
+            }
+            (SubscribeTopic::Short(short), Ok(_)) => (Topic::Short(short), TopicOf::None),
             (SubscribeTopic::Predefined(id), Ok(_)) => match predefined.topic(self.id(), id) {
-                Some(topic) => (Topic::Name(topic), Some(id)),
+                Some(topic) => (Topic::Name(topic), TopicOf::Predefined(id)),
                 None => return refuse_subscription(msg_id, ReturnCode::INVALID_TOPIC_ID, cx),
             },
         };
-        Ok(Event::Subscribe { filter, qos: subscribe.qos, request: SubscribeRequest { msg_id, topic_id } })
+        let content = Content::of_subscribe(subscribe.topic, subscribe.qos);
+        Ok(Event::Subscribe { filter, qos: subscribe.qos, request: SubscribeRequest { msg_id, topic, content } })
     }
 
     /// An id for a topic name without wildcards, which the client knows once it has its SUBACK.
@@ -118,16 +122,19 @@ impl Client {
         granted: Result<QoS, ReturnCode>,
         cx: &mut Context<'_>,
     ) -> Result<(), EncodeError> {
-        let SubscribeRequest { msg_id, topic_id } = request;
+        let SubscribeRequest { msg_id, topic, content } = request;
         let ack = match granted {
-            Ok(qos) => SubAck { qos, topic_id, msg_id, code: ReturnCode::ACCEPTED },
+            Ok(qos) => SubAck { qos, topic_id: topic.id(), msg_id, code: ReturnCode::ACCEPTED },
             Err(code) => SubAck { qos: QoS::AtMostOnce, topic_id: None, msg_id, code },
         };
         cx.send(Message::SubAck(ack))?;
-        if let (Ok(_), Some(id)) = (granted, topic_id) {
-            self.registrations.confirm(id);
+        match topic {
+            TopicOf::Registered(id) if granted.is_ok() => self.registrations.confirm(id),
+            // Who says it knows it. The registered id of that number is another topic's.
+            TopicOf::Predefined(id) => self.unknown.retain(|unknown| *unknown != id),
+            TopicOf::Registered(_) | TopicOf::None => {}
         }
-        self.repeats.subscribed(ack);
+        self.repeats.subscribed(ack, content);
         Ok(())
     }
 
@@ -139,6 +146,7 @@ impl Client {
         cx: &mut Context<'_>,
     ) -> Result<Event<'a>, EncodeError> {
         let msg_id = unsubscribe.msg_id;
+        self.repeats.unsubscribed();
         let filter = match unsubscribe.topic {
             SubscribeTopic::Filter(filter) => Topic::Name(filter),
             SubscribeTopic::Short(short) => Topic::Short(short),

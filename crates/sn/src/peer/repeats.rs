@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::{MsgId, Publish, PublishQoS, QoS, SubAck, Subscribe};
+use crate::{MsgId, Publish, PublishQoS, QoS, SubAck, Subscribe, SubscribeTopic};
 
 use super::Settings;
 
@@ -11,10 +11,14 @@ use super::Settings;
 #[derive(Debug, Default)]
 pub struct Repeats {
     acknowledged: Option<Exchange>,
-    subscribed: Option<SubAck>,
+    subscribed: Option<(SubAck, Content)>,
     /// From its first message of QoS 2 on: most devices send none.
     exactly: Option<Box<Exactly>>,
 }
+
+/// What a copy has in common with its message, as a number: a client may have one message id for all that it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Content(u32);
 
 /// What it has sent with QoS 2.
 #[derive(Debug, Default)]
@@ -28,13 +32,13 @@ struct Exactly {
 struct Exchange {
     msg_id: MsgId,
     is_answered: bool,
-    content: u64,
+    content: Content,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Over {
     msg_id: MsgId,
-    content: u64,
+    content: Content,
     until_ms: u64,
 }
 
@@ -53,14 +57,18 @@ pub enum Heard {
 }
 
 impl Repeats {
-    /// A PUBLISH that may be taken. Who repeats one of QoS 1 sets DUP; one of QoS 2 is the same until it is released.
+    /// A PUBLISH that may be taken. Who repeats one of QoS 1 sets DUP, and says the same: another message of that id, whose
+    /// first copy was lost, is new. One of QoS 2 is the same until it is released.
     pub fn publish(&mut self, publish: &Publish<'_>, settings: &Settings, now_ms: u64) -> Heard {
         let (Some(msg_id), PublishQoS::Level(qos)) = (publish.msg_id, publish.qos) else { return Heard::New };
-        let is_repeat = publish.dup || qos == QoS::ExactlyOnce;
-        if let Some(exchange) = self.slot(qos).filter(|exchange| is_repeat && exchange.msg_id == msg_id) {
+        let content = Content::of_publish(publish);
+        let is_repeat = |exchange: &Exchange| {
+            let is_same = qos == QoS::ExactlyOnce || (publish.dup && exchange.content == content);
+            is_same && exchange.msg_id == msg_id
+        };
+        if let Some(exchange) = self.slot(qos).filter(is_repeat) {
             return if exchange.is_answered { Heard::Again } else { Heard::Pending };
         }
-        let content = content(publish);
         if qos == QoS::ExactlyOnce {
             let exactly = self.exactly.get_or_insert_default();
             let is_copy = |over: &Over| over.msg_id == msg_id && over.content == content && now_ms < over.until_ms;
@@ -98,12 +106,20 @@ impl Repeats {
 
     /// The answer that a SUBSCRIBE had already, when it comes again.
     pub fn subscribe(&self, subscribe: &Subscribe<'_>) -> Option<SubAck> {
-        self.subscribed.filter(|ack| subscribe.dup && ack.msg_id == subscribe.msg_id)
+        let is_it = |(ack, content): &(SubAck, Content)| {
+            ack.msg_id == subscribe.msg_id && *content == Content::of_subscribe(subscribe.topic, subscribe.qos)
+        };
+        self.subscribed.filter(|_| subscribe.dup).filter(is_it).map(|(ack, _)| ack)
     }
 
-    /// SUBACK goes to the client.
-    pub fn subscribed(&mut self, ack: SubAck) {
-        self.subscribed = Some(ack);
+    /// SUBACK goes to the client, for a SUBSCRIBE of this content.
+    pub(super) fn subscribed(&mut self, ack: SubAck, content: Content) {
+        self.subscribed = Some((ack, content));
+    }
+
+    /// UNSUBSCRIBE: whatever is subscribed to after it is so anew.
+    pub(super) fn unsubscribed(&mut self) {
+        self.subscribed = None;
     }
 
     /// A clean session: whatever comes is new.
@@ -132,11 +148,22 @@ impl Exactly {
     }
 }
 
-/// What a copy has in common with its message: all but DUP.
-fn content(publish: &Publish<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (publish.retain, publish.topic, publish.payload).hash(&mut hasher);
-    hasher.finish()
+impl Content {
+    /// All but DUP.
+    fn of_publish(publish: &Publish<'_>) -> Self {
+        Content::of(&(publish.retain, publish.topic, publish.payload))
+    }
+
+    /// All but DUP.
+    pub(super) fn of_subscribe(topic: SubscribeTopic<'_>, qos: QoS) -> Self {
+        Content::of(&(topic, qos as u8))
+    }
+
+    fn of(said: &impl Hash) -> Self {
+        let mut hasher = DefaultHasher::new();
+        said.hash(&mut hasher);
+        Content(hasher.finish() as u32)
+    }
 }
 
 #[cfg(test)]
@@ -165,6 +192,14 @@ mod tests {
         repeats.answered(qos, id(7));
         assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::Again);
         assert_eq!(repeats.publish(&publish(qos, 7, false), &settings(), 0), Heard::New, "without DUP it is another");
+        repeats.answered(qos, id(7));
+        let other = Publish { payload: b"other", ..publish(qos, 7, true) };
+        assert_eq!(
+            repeats.publish(&other, &settings(), 0),
+            Heard::New,
+            "a client with one id for all: the first was lost"
+        );
+        assert_eq!(repeats.publish(&other, &settings(), 0), Heard::Pending);
         assert_eq!(
             repeats.publish(&publish(qos, 8, true), &settings(), 0),
             Heard::New,
@@ -242,11 +277,14 @@ mod tests {
             Subscribe { dup: true, qos: QoS::AtMostOnce, msg_id: id(7), topic: SubscribeTopic::Filter("a") };
         assert_eq!(repeats.subscribe(&subscribe), None);
         let ack = SubAck { qos: QoS::AtMostOnce, topic_id: None, msg_id: id(7), code: ReturnCode::ACCEPTED };
-        repeats.subscribed(ack);
+        repeats.subscribed(ack, Content::of_subscribe(subscribe.topic, subscribe.qos));
         assert_eq!(repeats.subscribe(&subscribe), Some(ack));
+        let other = SubscribeTopic::Filter("b");
+        assert_eq!(repeats.subscribe(&Subscribe { topic: other, ..subscribe }), None, "a client with one id for all");
+        assert_eq!(repeats.subscribe(&Subscribe { qos: QoS::AtLeastOnce, ..subscribe }), None);
         assert_eq!(repeats.subscribe(&Subscribe { dup: false, ..subscribe }), None);
         assert_eq!(repeats.subscribe(&Subscribe { msg_id: id(8), ..subscribe }), None);
-        repeats.clear();
+        repeats.unsubscribed();
         assert_eq!(repeats.subscribe(&subscribe), None);
     }
 }

@@ -154,6 +154,45 @@ fn section_6_9_subscribe_and_unsubscribe() {
     gateway.expect("07 14 01 000D 0009", Event::Nothing, "04 15 000D");
 }
 
+/// Does SUBSCRIBE by a predefined id say nothing of the registered topic of that number, which the client does not know yet?
+#[test]
+fn section_6_9_a_predefined_id_is_no_registered_one() {
+    let mut gateway = Gateway::connected();
+    assert_eq!(gateway.deliver("a/b", QoS::AtMostOnce, 0), Delivery::Registering);
+    gateway.sent("09 0A 0001 0001 'a/b'");
+    let request = gateway.hear("07 12 01 0007 0001", |event| match event {
+        Event::Subscribe { filter: Topic::Name("all"), request, .. } => request,
+        other => panic!("{other:?}"),
+    });
+    gateway.act(|client, cx| client.subscribed(request, Ok(QoS::AtMostOnce), cx)).unwrap();
+    gateway.sent("08 13 00 0001 0007 00");
+    assert_eq!(gateway.deliver("a/b", QoS::AtMostOnce, 0), Delivery::Wait, "its REGISTER is not answered");
+    gateway.expect("07 0D 0001 0000 02", Event::Nothing, "");
+    let request = gateway.hear("07 12 01 0008 0001", |event| match event {
+        Event::Subscribe { request, .. } => request,
+        other => panic!("{other:?}"),
+    });
+    gateway.act(|client, cx| client.subscribed(request, Ok(QoS::AtMostOnce), cx)).unwrap();
+    gateway.sent("08 13 00 0001 0008 00");
+    assert_eq!(gateway.deliver("all", QoS::AtMostOnce, 0), Delivery::Sent, "who subscribes to it knows it");
+    gateway.sent("09 0C 01 0001 0000 '23'");
+}
+
+/// Is a SUBSCRIBE that comes again behind UNSUBSCRIBE a new one?
+#[test]
+fn section_6_13_a_subscribe_behind_unsubscribe_is_new() {
+    let mut gateway = Gateway::connected();
+    let request = gateway.hear("06 12 00 0007 'a'", |event| match event {
+        Event::Subscribe { request, .. } => request,
+        other => panic!("{other:?}"),
+    });
+    gateway.act(|client, cx| client.subscribed(request, Ok(QoS::AtMostOnce), cx)).unwrap();
+    gateway.sent("08 13 00 0001 0007 00");
+    gateway.expect("06 12 80 0007 'a'", Event::Nothing, "08 13 00 0001 0007 00");
+    gateway.hear("06 14 00 0007 'a'", |event| assert!(matches!(event, Event::Unsubscribe { .. })));
+    gateway.hear("06 12 80 0007 'a'", |event| assert!(matches!(event, Event::Subscribe { .. })));
+}
+
 #[test]
 fn section_6_10_delivery_registers_first() {
     let mut gateway = Gateway::connected();

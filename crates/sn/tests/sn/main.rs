@@ -13,6 +13,7 @@ mod oracle;
 mod pool;
 mod round_trip;
 mod served;
+mod set_ups;
 mod shortened;
 mod translated;
 mod translator;

@@ -1,6 +1,6 @@
 //! Addresses: a session goes on at another one, and none is an identity.
 
-use lapwing_sn::{Connect, Message, PingReq, QoS, ReturnCode, SubscribeTopic};
+use lapwing_sn::{Connect, Message, PingReq, QoS, ReturnCode, SubscribeTopic, WillMsg, WillTopic};
 
 use super::{GONE, SN, dropped, listen, set_up};
 use crate::device::{Device, publish};
@@ -90,6 +90,53 @@ fn addresses_that_are_made_up_keep_no_client_out() {
     eventually("three have given way", || places() == 2);
     let _clients = [connect(&node, "first"), connect(&node, "second")];
     assert_eq!(places(), 4);
+}
+
+/// Do those who were asked for a will, and do not go on, keep nobody out; and does nothing stay of a CONNECT whose will is
+/// refused?
+#[test]
+fn who_was_asked_for_a_will_makes_room() {
+    let node = node(&SN.replace("\"listeners\": [{", "\"limits\": {\"connections_max\": 4}, \"listeners\": [{"));
+    let clients = || metric(&node, "lapwing_sn_clients", "");
+    let ask = |client_id| {
+        let device = Device::new(&node);
+        device.say(Message::Connect(Connect { will: true, clean_session: true, duration_s: 60, client_id }));
+        device.expect(Message::WillTopicReq);
+        device
+    };
+    for wrong in [&[4, 0x07, 0, b'#'][..], &[6, 0x07, 0x60, b'w', b'/', b't']] {
+        let device = ask("wrong");
+        device.say_bytes(wrong);
+        device.expect(Message::ConnAck(ReturnCode::NOT_SUPPORTED));
+        eventually("nothing is left", || clients() == 0);
+    }
+    let large = ask("large");
+    large.say(Message::WillTopic(Some(WillTopic { qos: QoS::AtMostOnce, retain: false, topic: "w" })));
+    large.expect(Message::WillMsgReq);
+    large.say(Message::WillMsg(WillMsg { payload: &[0; 1025] }));
+    large.expect(Message::ConnAck(ReturnCode::NOT_SUPPORTED));
+    eventually("nothing is left", || clients() == 0);
+    let asked: Vec<Device> = (0..6).map(|_| ask("asked")).collect();
+    assert_eq!((clients(), dropped(&node, "connections_max")), (4, 2));
+    let device = Device::connect(&node, "device");
+    device.expect_silence();
+    assert_eq!(clients(), 4);
+    asked[5].say(Message::WillTopic(None));
+    asked[5].expect(Message::ConnAck(ReturnCode::ACCEPTED));
+}
+
+/// 6.12: is who says DISCONNECT right behind its CONNECT gone, and nobody's session left open?
+#[test]
+fn who_says_goodbye_before_its_connack_is_gone() {
+    let node = node(SN);
+    let device = Device::new(&node);
+    for clean_session in [true, false] {
+        device.say(Message::Connect(Connect { will: false, clean_session, duration_s: 0, client_id: "brief" }));
+        device.say(GONE);
+        while device.hear() != [2, 0x18] {}
+        let there = || metric(&node, "lapwing_connections", "") + metric(&node, "lapwing_sn_clients", "");
+        eventually("nobody is there", || there() == 0);
+    }
 }
 
 /// Does the rate of an address hold for who is connected there already, and comes under another client id each time?

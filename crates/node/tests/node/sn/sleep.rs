@@ -1,9 +1,9 @@
 //! Devices that sleep.
 
-use lapwing_sn::{Connect, Message, PingReq, QoS, ReturnCode, SubscribeTopic, TopicAck};
+use lapwing_sn::{Connect, Disconnect, Kind, Message, PingReq, QoS, ReturnCode, SubscribeTopic, TopicAck};
 
 use super::{SN, listen, set_up};
-use crate::device::Device;
+use crate::device::{Device, topic_id};
 use crate::{connect, metric, node};
 
 /// 6.14: does what comes for a sleeping device wait, come when it awakes, in order, and then PINGRESP; and is it active again
@@ -46,6 +46,27 @@ fn a_sleeping_device_gets_everything_when_it_awakes() {
     device.expect(Message::ConnAck(ReturnCode::ACCEPTED));
     assert_eq!(device.receive_acked().1, b"later");
     assert_eq!(metric(&node, "lapwing_sn_clients_asleep", ""), 0);
+}
+
+/// 6.6, 6.14: has a device that goes to sleep with its PUBREC the message once: does PUBREL come when it awakes, and no PUBLISH?
+#[test]
+fn what_a_device_has_received_does_not_come_again_after_sleep() {
+    let node = node(SN);
+    let device = Device::connect(&node, "device");
+    device.subscribe(SubscribeTopic::Predefined(topic_id(1)), QoS::ExactlyOnce);
+    let mut publisher = connect(&node, "publisher");
+    publisher.publish("all/known", b"once", QoS::ExactlyOnce, Some(1));
+    let (_, _, msg_id, payload) = device.receive();
+    assert_eq!(payload, b"once");
+    device.say(Message::PubRec(msg_id.expect("QoS 2")));
+    device.say(Message::Disconnect(Disconnect { duration_s: Some(60) }));
+    // The session may be the faster.
+    while device.take_any_of(&[Kind::PubRel, Kind::Disconnect]) == Kind::PubRel {}
+    device.say(Message::PingReq(PingReq { client_id: Some("device") }));
+    let released = device.take(Kind::PubRel, |message| matches!(message, Message::PubRel(id) if Some(*id) == msg_id));
+    assert!(released);
+    device.say(Message::PubComp(msg_id.expect("QoS 2")));
+    device.expect(Message::PingResp);
 }
 
 /// 6.14: is a device for which nothing waits told so when it awakes, and is its will told when it does not awake again?
