@@ -295,6 +295,8 @@ fn a_will_is_over_with_its_session() {
     set_up_with(&device, kept, "w/1");
     device.expect_silence();
     device.leave();
+    // Who takes a connection over reads nothing of it any more, its DISCONNECT neither.
+    eventually("its connection is over", || metric(&node, "lapwing_connections", "") == 1);
     // With a clean start, which ends that session, and without one that stays.
     drop(connect(&node, "kept"));
     eventually("its session is over", || metric(&node, "lapwing_sessions", "") == 1);
