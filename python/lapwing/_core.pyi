@@ -33,6 +33,7 @@ __all__ = [
     "is_private_group",
     "kind_at",
     "look_at_files",
+    "made_files",
     "made_partitions",
     "monotonic_ns",
     "store_backup",
