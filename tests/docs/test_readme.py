@@ -45,7 +45,7 @@ def test_toml_block(block: Block, tmp_path: Path) -> None:
     """Is the configuration in order, whoever has the ports of this machine?"""
     file = tmp_path / "lapwing.toml"
     file.write_text(block.code)
-    result = lapwing("config", "check", "--running", str(file))
+    result = lapwing("config", "check", "--running", str(file), cwd=tmp_path)
     assert result.returncode == 0, result.stderr
 
 
