@@ -32,6 +32,11 @@ impl Shard {
                 self.next_step(index, packet)
             }
             Packet::Connect(connect) => self.connect_packet(index, connect, packet, bytes),
+            // Who was asked to show itself goes instead.
+            Packet::Disconnect(_) if self.awaits_word(index) => {
+                self.finish_connection(index);
+                Flow::Gone
+            }
             _ => {
                 // [MQTT-3.1.0-1]; before a CONNECT there is no version to answer in.
                 self.counters.closed(ReasonCode::ProtocolError);
@@ -90,7 +95,9 @@ impl Shard {
         if self.must_show_itself(index, connect, &admission.client_id) {
             return self.ask_for_word(index, standing);
         }
-        if self.must_wait_for_will(index, &admission.client_id, &standing.identity, connect.clean_start) {
+        if self.must_hear_former(index, &admission.client_id)
+            || self.must_wait_for_will(index, &admission.client_id, &standing.identity, connect.clean_start)
+        {
             self.shared.shares.sessions.give_back(Holder::of(&standing.identity));
             if let Some(connection) = self.clients.connection(index) {
                 connection.gate_mut().candidate.judged = Some(standing);

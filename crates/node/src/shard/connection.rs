@@ -45,6 +45,8 @@ pub(crate) struct Connection {
     pub(crate) readable: bool,
     /// The peer has ended its side: read until the end is seen.
     pub(crate) ended: bool,
+    /// The kernel takes no bytes for the peer any more: it is read as far as it has said something.
+    pub(super) write_failed: bool,
     /// `input` may hold whole packets that were not handled yet.
     pub(crate) unhandled: bool,
     /// Tells this connection from earlier ones in the same place of the table.
@@ -149,6 +151,7 @@ impl Connection {
             waits_for_disk: false,
             readable: true,
             ended: false,
+            write_failed: false,
             unhandled: false,
             born: 0,
             open_since_ms: 0,

@@ -26,6 +26,8 @@ pub(super) enum Due {
     Linger { index: usize, born: u64 },
     /// A refusal that waited is said.
     Refusal { index: usize, born: u64 },
+    /// The CONNECT of a client whose former connection was not heard out looks again.
+    Former { index: usize, born: u64 },
     /// What the client has proved itself with ends: a certificate, a token.
     Proof { index: usize, born: u64 },
     /// Keep alive, will delay or expiry of a session.
@@ -69,6 +71,7 @@ impl Shard {
                 Due::Rate { index, born } => self.rate_due(index, born),
                 Due::Linger { index, born } => self.linger_due(index, born),
                 Due::Refusal { index, born } => self.refusal_due(index, born),
+                Due::Former { index, born } => self.former_due(index, born),
                 Due::Proof { index, born } => self.proof_due(index, born),
                 Due::Session(key) => self.session_due(key, at_ms),
                 Due::Retained => self.retained_due(at_ms),
@@ -95,6 +98,7 @@ impl Shard {
             | Due::Stall { index, born }
             | Due::Rate { index, born }
             | Due::Refusal { index, born }
+            | Due::Former { index, born }
             | Due::Proof { index, born }
             | Due::Linger { index, born } => {
                 clients.connection(*index).is_some_and(|connection| connection.born == *born)

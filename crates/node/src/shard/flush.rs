@@ -39,6 +39,9 @@ impl Shard {
         let now_ms = self.now_ms;
         let kept = self.clients.promises.kept();
         let Some(connection) = self.clients.connection(index) else { return };
+        if connection.write_failed {
+            return self.write_failed(index);
+        }
         let (bytes, flushed) = connection.flush(now_ms, kept);
         connection.bytes_out += bytes;
         if let Stage::Open { session, .. } = connection.stage {
@@ -52,7 +55,7 @@ impl Shard {
             Flushed::All => self.flushed(index),
             Flushed::Rest => self.check_reader(index),
             Flushed::Held => self.held_back(index),
-            Flushed::Broken => self.broken(index),
+            Flushed::Broken => self.write_failed(index),
         }
     }
 

@@ -34,6 +34,8 @@ pub(crate) struct Candidate {
     pub(super) judged: Option<Standing>,
     /// It may be somewhere else: it has not shown to be at its address.
     pub(super) is_unseen: bool,
+    /// So long it waits for what its client has sent on its former connection.
+    pub(super) hears_former_until_ms: Option<u64>,
 }
 
 /// Why a CONNECT does not lead to a session now.
@@ -68,7 +70,7 @@ impl Candidate {
     /// Nothing has to be remembered any more.
     pub(super) const fn is_done(&self) -> bool {
         let is_known = self.assigned_id.is_none() && self.checked.is_none() && self.exchange.is_none();
-        is_known && self.judged.is_none() && !self.is_unseen
+        is_known && self.judged.is_none() && !self.is_unseen && self.hears_former_until_ms.is_none()
     }
 }
 

@@ -33,6 +33,7 @@ mod gate;
 mod given_id;
 mod grants;
 mod groups;
+mod hear_out;
 mod hold;
 mod holdings;
 mod holds;

@@ -55,7 +55,7 @@ impl Shard {
         self.read_buffer = buffer;
     }
 
-    fn serve(&mut self, index: usize, buffer: &mut [u8]) {
+    pub(super) fn serve(&mut self, index: usize, buffer: &mut [u8]) {
         let Some(connection) = self.clients.connection(index) else { return };
         if let Stage::Closing = connection.stage {
             if self.is_delayed(index) {
@@ -151,8 +151,13 @@ impl Shard {
         }
         let connection = self.clients.connection(index)?;
         connection.unhandled = flow != Flow::Continue;
-        if flow == Flow::Continue && connection.readable {
-            self.clients.queue_read(index);
+        if flow == Flow::Continue {
+            if connection.readable {
+                self.clients.queue_read(index);
+            } else if connection.write_failed {
+                self.broken(index);
+                return None;
+            }
         }
         (handled < filled).then_some(handled..filled)
     }

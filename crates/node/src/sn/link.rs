@@ -220,9 +220,10 @@ impl Link {
         }
     }
 
-    /// The client goes: without its will, if it says so itself.
+    /// The client goes: without its will, if it says so itself. The shard may be about to open its session, so it hears of that
+    /// behind the CONNECT; but one that only would let it in has nothing to end.
     pub(super) fn end(&mut self) {
-        if !std::mem::replace(&mut self.is_ending, true) && self.leads_in() {
+        if !std::mem::replace(&mut self.is_ending, true) && self.stage != Stage::Judged {
             self.say(&Packet::Disconnect(Disconnect::new(ReasonCode::Success)));
         }
     }

@@ -14,6 +14,7 @@ mod exactly;
 mod faulty_disk;
 mod fields;
 mod full_queues;
+mod goodbyes;
 mod groups;
 mod guesses;
 mod handshakes;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lapwing_codec::{ReasonCode, SubscriptionOptions};
 use lapwing_node::{Handle, HookAnswer, HookCall, HookName};
-use lapwing_sn::{Connect, Kind, Message, Publish, QoS, ReturnCode, WillMsg, WillTopic};
+use lapwing_sn::{Connect, Disconnect, Kind, Message, Publish, QoS, ReturnCode, WillMsg, WillTopic};
 
 use super::{SN, dropped, listen, set_up, set_up_with};
 use crate::client::Client;
@@ -67,6 +67,25 @@ fn a_will_is_for_who_is_lost() {
     assert_eq!((will.topic.as_str(), &will.payload[..]), ("w/lost", &b"lost"[..]));
     listener.acknowledge(&will);
     listener.expect_silence();
+}
+
+/// 6.12: does a device that says everything at once, from CONNECT to DISCONNECT, and closes, have its will told?
+#[test]
+fn who_goes_before_it_is_in_has_no_will() {
+    let node = node(SN);
+    let mut listener = listen(&node, "w/#", QoS::AtLeastOnce);
+    for n in 0..100 {
+        let (device, id) = (Device::new(&node), format!("d{n}"));
+        device.say(Message::Connect(Connect { will: true, clean_session: true, duration_s: 600, client_id: &id }));
+        device.say(Message::WillTopic(Some(WillTopic { qos: QoS::AtLeastOnce, retain: false, topic: "w/gone" })));
+        device.say(Message::WillMsg(WillMsg { payload: b"" }));
+        device.say(Message::Disconnect(Disconnect { duration_s: None }));
+        let answers = [Kind::WillTopicReq, Kind::WillMsgReq, Kind::ConnAck, Kind::Disconnect];
+        while device.take_any_of(&answers) != Kind::Disconnect {}
+    }
+    eventually("the connections are over", || metric(&node, "lapwing_connections", "") == 1);
+    listener.expect_silence();
+    assert_eq!(metric(&node, "lapwing_wills_published_total", ""), 0);
 }
 
 /// 6.4: is the will that is told the one that was said last: topic and message each by itself, begun where there was none, taken
