@@ -19,15 +19,24 @@ pub(super) struct Connecting {
     due_ms: u64,
 }
 
+impl Connecting {
+    /// Whether its session is being opened, and this CONNECT asks for the same.
+    fn is_opening_for(&self, connect: &Connect<'_>) -> bool {
+        let asks_for_same = *self.client_id == *connect.client_id && self.clean_session == connect.clean_session;
+        self.will.is_none() && asks_for_same
+    }
+}
+
 impl Client {
     /// CONNECT. A sleeping client that asks for nothing new is active again in its session; with Clean Session or Will it
-    /// begins anew, as from everywhere else. While the session is being opened a repeat is heard and not answered.
+    /// begins anew, as from everywhere else. While the session is being opened a repeat is heard and not answered; another CONNECT
+    /// takes its place.
     pub(super) fn connect(
         &mut self,
         connect: &Connect<'_>,
         cx: &mut Context<'_>,
     ) -> Result<Event<'static>, EncodeError> {
-        if self.connecting.as_ref().is_some_and(|connecting| connecting.will.is_none()) {
+        if self.connecting.as_ref().is_some_and(|connecting| connecting.is_opening_for(connect)) {
             return Ok(Event::Nothing);
         }
         let sleeps = matches!(self.life.phase(), Phase::Asleep | Phase::Awake);

@@ -1,12 +1,12 @@
 //! A device as a client: its id, its rights.
 
 use lapwing_codec::ReasonCode;
-use lapwing_sn::{Connect, Message, Publish, PublishQoS, QoS, ReturnCode, SubscribeTopic};
+use lapwing_sn::{Connect, Disconnect, Limits, Message, Publish, PublishQoS, QoS, ReturnCode, SubscribeTopic, decode};
 
 use super::{GONE, SN, listen};
 use crate::client::Client;
-use crate::device::{Device, publish, short};
-use crate::{connect, node, packets};
+use crate::device::{Device, publish, short, topic_id};
+use crate::{connect, eventually, metric, node, packets};
 
 /// Do rules hold for a device by its client id: what it may not publish is refused by code, and what it may not hear of too?
 #[test]
@@ -60,4 +60,30 @@ fn nobody_comes_as_nobody() {
     say();
     assert_eq!(listener.receive().payload, b"x");
     drop(connect(&node, "sn-nobody-0"));
+}
+
+/// A CONNECT that differs from the one before, which is not answered yet: is the one it names there, alone?
+#[test]
+fn of_two_connects_at_once_the_last_one_counts() {
+    let rules = r#""rules": [{"identity": "anonymous", "may": ["publish"], "topics": ["%c"]}], "listeners""#;
+    let node = node(&SN.replace("\"listeners\"", rules));
+    for n in 0..10 {
+        let (device, ids) = (Device::new(&node), [format!("a{n}"), format!("b{n}")]);
+        for id in &ids {
+            device.say(Message::Connect(Connect { will: false, clean_session: true, duration_s: 600, client_id: id }));
+        }
+        let own = Publish { topic: short(&ids[1]), ..publish(topic_id(1), QoS::AtLeastOnce, 7, b"") };
+        eventually("who came last may publish under its own id", || {
+            device.say(Message::Publish(own));
+            let is_answer = |bytes: &[u8]| matches!(heard(bytes), Message::PubAck(_) | Message::Disconnect(_));
+            let answer = std::iter::repeat_with(|| device.hear()).find(|bytes| is_answer(bytes)).expect("endless");
+            matches!(heard(&answer), Message::PubAck(ack) if ack.code == ReturnCode::ACCEPTED)
+        });
+        device.say(Message::Disconnect(Disconnect { duration_s: None }));
+    }
+    eventually("no session is left", || metric(&node, "lapwing_sessions", "") == 0);
+}
+
+fn heard(bytes: &[u8]) -> Message<'_> {
+    decode(bytes, &Limits::PROTOCOL).expect("the node speaks MQTT-SN").message
 }
