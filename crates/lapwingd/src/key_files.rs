@@ -4,7 +4,11 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use lapwing_files::read_file;
 use lapwing_node::ListenerConfig;
+
+/// What is read of each; no listener opens one that has more.
+const BYTES_MAX: u64 = 4 << 20;
 
 /// What is in those of each listener, none for one without: a digest under a key of this process stands for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +32,7 @@ fn digest(listener: &ListenerConfig) -> Option<u64> {
     let ListenerConfig { certificate, key, client_ca, crl, psk, .. } = listener;
     let files: Vec<&PathBuf> = [certificate, key, client_ca, psk].into_iter().flatten().chain(crl).collect();
     // One that cannot be read is told of by who uses it.
-    let contents: Vec<Vec<u8>> = files.into_iter().map(|file| std::fs::read(file).unwrap_or_default()).collect();
+    let contents: Vec<Option<Vec<u8>>> = files.into_iter().map(|file| read_file(file, BYTES_MAX).ok()).collect();
     (!contents.is_empty()).then(|| KEY.get_or_init(RandomState::new).hash_one(contents))
 }
 
@@ -60,7 +64,10 @@ mod tests {
         assert_eq!(changed(), "");
         std::fs::write(folder.path().join("b"), "second").expect("written");
         assert_eq!(changed(), "tls://a:1");
+        std::fs::write(folder.path().join("psk"), "").expect("written");
+        let emptied = KeyFiles::of(&listeners);
         std::fs::remove_file(folder.path().join("psk")).expect("it is there");
         assert_eq!(changed(), "tls://a:1 sns://a:1");
+        assert_eq!(emptied.changes_to(&KeyFiles::of(&listeners), &listeners), ["sns://a:1"], "gone is not empty");
     }
 }

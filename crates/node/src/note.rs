@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use lapwing_store::disk::open_file;
+use lapwing_files::open_file;
 
 use crate::error::NodeError;
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::disk::WrongKind;
 use crate::remedy::remedy;
+use lapwing_files::WrongKind;
 
 /// Why the log could not do what it was asked.
 ///

@@ -7,7 +7,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::disk::{FILE_MODE, open_file};
+use lapwing_files::open_file;
+
+use crate::disk::FILE_MODE;
 use crate::error::StoreError;
 
 /// A file that is locked until this is dropped; the system lets go when the process ends, however it ends.

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use crate::disk::WrongKind;
 use crate::error::StoreError;
+use lapwing_files::WrongKind;
 
 impl StoreError {
     pub(crate) fn io(operation: &'static str, file: &Path, source: io::Error) -> Self {

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from lapwing.config.http import HttpSection
     from lapwing.config.listeners import ListenerConfig
 
+_BYTES_MAX = 4 << 20
+"""What is read of each; no listener opens one that has more."""
 _KEYS = ("certificate", "key", "client_ca", "psk")
 
 
@@ -41,8 +43,9 @@ def _digest(files: list[Path]) -> bytes:
     for file in files:
         try:
             with open_file(file) as opened:
-                content = opened.read()
+                content = opened.read(_BYTES_MAX + 1)
         except OSError:  # whoever uses it says so
-            content = b""
-        found.update(len(content).to_bytes(8, "big") + content)
+            found.update(b"none")
+        else:
+            found.update(b"file" + len(content).to_bytes(8, "big") + content)
     return found.digest()

@@ -30,7 +30,10 @@ def test_what_is_in_the_files_counts(tmp_path: Path) -> None:
     assert before.changes_to(KeyFiles(config)) == []
     files["two.crl"].write_text("second")
     assert before.changes_to(KeyFiles(config)) == ["tls://127.0.0.1:8883"]
+    files["devices.psk"].write_text("")
+    emptied = KeyFiles(config)
     files["devices.psk"].unlink()
+    assert emptied.changes_to(KeyFiles(config)) == ["sns://127.0.0.1:8883"], "gone is not empty"
     assert before.changes_to(KeyFiles(config)) == ["tls://127.0.0.1:8883", "sns://127.0.0.1:8883"]
     files["server.key"].write_text("second")
     assert before.changes_to(KeyFiles(config))[-1] == "http"

@@ -2,7 +2,6 @@
 
 mod carrier;
 mod datagrams;
-mod pem;
 mod socket;
 mod tls;
 mod websocket;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use super::key_files;
+use super::secret_files;
 use crate::configuration::Rest;
 use crate::fault::Fault;
 
@@ -20,7 +20,7 @@ pub(super) fn table(own: &Rest) -> Result<Json, Fault> {
     let authorization = own.file("auth.http.authorization_file").map(|file| first_line(&file)).transpose()?;
     Ok(json!({
         "url": get("url"),
-        "ca": key_files::text_if(own.file("auth.http.ca").as_deref(), "auth.http.ca")?,
+        "ca": secret_files::text_if(own.file("auth.http.ca").as_deref(), "auth.http.ca")?,
         "plain": get("plain"),
         "authorization": authorization,
         "timeout_ms": get("timeout"),
@@ -36,7 +36,7 @@ pub(super) fn table(own: &Rest) -> Result<Json, Fault> {
 
 fn first_line(file: &Path) -> Result<String, Fault> {
     let key = "auth.http.authorization_file";
-    let text = key_files::text(file, key)?;
+    let text = secret_files::text(file, key)?;
     let line = text.lines().next().unwrap_or_default().trim();
     if line.is_empty() || !line.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
         let what = format!("{} has no value of a header in its first line", file.display());

@@ -1,7 +1,7 @@
 //! Users, rules, and whom else to ask: the part of a configuration that is read of files on its way to the node.
 
 mod asked;
-mod key_files;
+mod secret_files;
 mod tokens;
 mod users;
 

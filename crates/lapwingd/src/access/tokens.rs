@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use data_encoding::BASE64;
 use serde_json::{Value as Json, json};
 
-use super::key_files;
+use super::secret_files;
 use crate::configuration::Rest;
 use crate::fault::Fault;
 
@@ -53,7 +53,7 @@ pub(super) fn table(own: &Rest) -> Result<Json, Fault> {
 
 fn keys(own: &Rest) -> Result<Json, Fault> {
     if let Some(file) = own.file("auth.jwt.secret_file") {
-        let mut secret = key_files::bytes(&file, "auth.jwt.secret_file")?;
+        let mut secret = secret_files::bytes(&file, "auth.jwt.secret_file")?;
         // The line feed that an editor leaves is none of it.
         if secret.pop_if(|byte| *byte == b'\n').is_some() {
             secret.pop_if(|byte| *byte == b'\r');
@@ -63,17 +63,17 @@ fn keys(own: &Rest) -> Result<Json, Fault> {
     let files: Vec<PathBuf> = own.get("auth.jwt.key_files");
     if !files.is_empty() {
         let texts: Result<Vec<String>, Fault> =
-            files.iter().map(|file| key_files::text(file, "auth.jwt.key_files")).collect();
+            files.iter().map(|file| secret_files::text(file, "auth.jwt.key_files")).collect();
         return Ok(json!({ "pem": texts? }));
     }
     if let Some(file) = own.file("auth.jwt.jwks_file") {
-        return Ok(json!({ "jwks": key_files::text(&file, "auth.jwt.jwks_file")? }));
+        return Ok(json!({ "jwks": secret_files::text(&file, "auth.jwt.jwks_file")? }));
     }
     let get = |name: &str| own.get::<Json>(&format!("auth.jwt.jwks_{name}"));
     Ok(json!({
         "url": {
             "url": get("url"),
-            "ca": key_files::text_if(own.file("auth.jwt.jwks_ca").as_deref(), "auth.jwt.jwks_ca")?,
+            "ca": secret_files::text_if(own.file("auth.jwt.jwks_ca").as_deref(), "auth.jwt.jwks_ca")?,
             "plain": get("plain"),
             "refresh_ms": get("refresh"),
             "retry_ms": get("retry"),

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use lapwing_files::read_file;
 use serde_json::{Value as Json, json};
 
-use super::key_files;
 use crate::configuration::{Model, Table, Value, parse};
 use crate::fault::Fault;
 
@@ -62,11 +62,8 @@ fn user(name: &str, fields: &Table) -> Option<Json> {
 fn text_of(file: &Path) -> Result<String, Fault> {
     let shown = file.display().to_string();
     let remedy = "make it with lapwing user add NAME, and let the broker's account read it";
-    let raw = key_files::read(file, BYTES_MAX)
+    let raw = read_file(file, BYTES_MAX)
         .map_err(|error| Fault::wrong(format!("cannot read the users file: {error}"), shown.clone(), remedy))?;
-    if raw.len() as u64 > BYTES_MAX {
-        return Err(Fault::wrong(format!("the users file is larger than {BYTES_MAX} bytes"), shown, ""));
-    }
     let text = String::from_utf8(raw).map_err(|_| Fault::wrong("the users file is not UTF-8", shown, REMEDY))?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n"))
 }

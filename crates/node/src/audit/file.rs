@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use lapwing_store::disk::open_file;
+use lapwing_files::open_file;
 use lapwing_store::{LockedFile, lock_alone, lock_to_look};
 
 use super::chain::Chain;

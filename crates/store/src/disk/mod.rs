@@ -6,7 +6,6 @@
 mod intercepted;
 mod os;
 mod overlay;
-mod regular;
 
 use std::fmt::Debug;
 use std::io::{self, IoSlice};
@@ -20,7 +19,6 @@ pub use intercepted::{Intercept, InterceptedDisk};
 pub(crate) use os::FILE_MODE;
 pub use os::OsDisk;
 pub use overlay::Overlay;
-pub use regular::{WrongKind, open_file};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,9 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::regular::explained;
-use super::{Access, Disk, DiskFile, open_file};
+use lapwing_files::{explained, open_file};
+
+use super::{Access, Disk, DiskFile};
 
 /// Payloads lie in these files, past all rules about who may read them: they are their owner's, whatever the umask says.
 const FOLDER_MODE: u32 = 0o700;

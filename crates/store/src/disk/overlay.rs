@@ -6,8 +6,9 @@ use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::regular::explained;
-use super::{Access, Disk, DiskFile, WrongKind};
+use lapwing_files::{WrongKind, explained};
+
+use super::{Access, Disk, DiskFile};
 
 /// A file system over another one, which it only reads. What is done to it is gone with its last copy.
 #[derive(Debug, Clone)]

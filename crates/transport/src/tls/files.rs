@@ -1,10 +1,8 @@
 //! Files of certificates and keys, read whole; each that cannot be used is named, and nothing of what is in it.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
+use lapwing_files::read_file;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -45,24 +43,10 @@ pub(super) fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, BindErr
 
 /// The bytes of `file`.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, BindError> {
-    let mut bytes = Vec::new();
-    let opened = open(file).and_then(|opened| opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
-    let remedy = "Name a file that exists and that the broker's user may read.";
-    opened.map_err(|error| wrong(file, format!("this file cannot be read: {error}"), remedy))?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(wrong(file, format!("this file has more than {FILE_BYTES_MAX} bytes"), remedy));
-    }
-    Ok(bytes)
-}
-
-/// Whoever opened a pipe would wait for ever, and devices have no end.
-fn open(file: &Path) -> io::Result<File> {
-    let opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(file)?;
-    match opened.metadata()?.file_type() {
-        kind if kind.is_file() || kind.is_dir() => Ok(opened),
-        kind if kind.is_fifo() => Err(io::Error::other("it is a pipe, and it is read again at a reload")),
-        _ => Err(io::Error::other("it is no file")),
-    }
+    read_file(file, FILE_BYTES_MAX).map_err(|error| {
+        let remedy = "Name a file that exists and that the broker's user may read: it is read again at a reload.";
+        wrong(file, format!("this file cannot be read: {error}"), remedy)
+    })
 }
 
 pub(crate) fn wrong(file: &Path, what: String, remedy: &'static str) -> BindError {

@@ -1,42 +1,11 @@
-//! Only a file is opened where a file is expected, and only a folder taken for one: who opened a pipe would wait for ever, and a
-//! device has no end.
+//! Only a file is opened where a file is expected.
 
-use std::error::Error;
-use std::fmt;
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Something else lies where a file, or a folder, is expected; inside an [`io::Error`], see [`open_file`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WrongKind {
-    /// What is expected: "file" or "folder".
-    pub wanted: &'static str,
-    /// What lies there, in words.
-    pub kind: &'static str,
-}
-
-const FOLDER: &str = "a directory";
-
-impl fmt::Display for WrongKind {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(to, "it is no {}: it is {}", self.wanted, self.kind)
-    }
-}
-
-impl Error for WrongKind {}
-
-impl WrongKind {
-    pub(super) fn is_folder(self) -> bool {
-        self.kind == FOLDER
-    }
-
-    /// What an error says of this, if it does.
-    pub(crate) fn in_error(error: &io::Error) -> Option<Self> {
-        error.get_ref()?.downcast_ref().copied()
-    }
-}
+use crate::wrong_kind::other_kind;
 
 /// Opens a file with these options, and nothing else; `flags` as those of `open(2)`. Waits for nobody. A link is followed
 /// unless `flags` say otherwise.
@@ -59,50 +28,19 @@ pub fn open_file(options: &mut OpenOptions, flags: libc::c_int, path: &Path) -> 
     }
 }
 
-impl From<WrongKind> for io::Error {
-    fn from(other: WrongKind) -> Self {
-        Self::new(io::ErrorKind::InvalidInput, other)
-    }
-}
-
-/// Of the answer to a folder that was to be made, or a file to be removed, what lies there in its place.
-pub(super) fn explained(error: io::Error, path: &Path) -> io::Error {
-    let Ok(found) = fs::symlink_metadata(path).map(|found| found.file_type()) else { return error };
-    let other = match error.raw_os_error() {
-        Some(libc::EEXIST | libc::ENOTDIR) if !found.is_dir() => {
-            let kind = other_kind(found).map_or("a file", |other| other.kind);
-            Some(WrongKind { wanted: "folder", kind })
-        }
-        Some(libc::EISDIR | libc::EPERM) if found.is_dir() => other_kind(found),
-        _ => None,
-    };
-    other.map_or(error, io::Error::from)
-}
-
 fn is_of_kind(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENXIO | libc::EISDIR | libc::ELOOP | libc::ENODEV))
 }
 
-fn other_kind(found: FileType) -> Option<WrongKind> {
-    let kind = match found {
-        found if found.is_file() => return None,
-        found if found.is_dir() => FOLDER,
-        found if found.is_fifo() => "a pipe",
-        found if found.is_socket() => "a socket",
-        found if found.is_symlink() => "a symbolic link",
-        _ => "a device",
-    };
-    Some(WrongKind { wanted: "file", kind })
-}
-
 #[cfg(test)]
 mod tests {
-    use std::ffi::CString;
-    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::symlink;
     use std::os::unix::net::UnixListener;
 
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     use super::*;
+    use crate::wrong_kind::WrongKind;
 
     fn kind(path: &Path, options: &mut OpenOptions, flags: libc::c_int) -> &'static str {
         let error = open_file(options, flags, path).expect_err("it is no file");
@@ -114,9 +52,7 @@ mod tests {
     fn what_is_no_file_is_named_and_not_waited_for() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
-        let pipe = CString::new(at("pipe").as_os_str().as_bytes()).expect("no zero in it");
-        // SAFETY: a C string that outlives the call.
-        assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+        mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("made");
         let _bound = UnixListener::bind(at("socket")).expect("bound");
         fs::create_dir(at("folder")).expect("made");
         symlink(at("pipe"), at("to a pipe")).expect("made");

@@ -1,0 +1,16 @@
+//! Files that others have put where we look: what lies there may be a pipe, a device, a folder, or have no end.
+//!
+//! Rules of this room:
+//! - Who opened a pipe would wait for ever, and a device has no end: [`open_file`] opens a file, and nothing else.
+//! - What is read whole has a bound, which its reader gives: [`read_file`].
+//! - Errors say what lies there, and nothing of what is in it.
+
+#![forbid(unsafe_code)]
+
+mod open;
+mod read;
+mod wrong_kind;
+
+pub use open::open_file;
+pub use read::read_file;
+pub use wrong_kind::{WrongKind, explained};
