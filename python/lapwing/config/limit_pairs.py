@@ -240,6 +240,11 @@ PAIRS: tuple[Pair, ...] = (
         other_limit("limits", "connections_max", factor=lambda most: -(-most // 4), words="a quarter of "),
         "it has no effect",
     ),
+    most(
+        "limits.takeover_wait",
+        other_limit("limits", "connect_timeout", factor=lambda most: most // 2, words="half of "),
+        "it has no effect",
+    ),
     most("limits.handshakes_per_address_max", other_limit("limits", "handshakes_max"), "it has no effect"),
     most("limits.http_checks_per_address_max", other_limit("limits", "http_checks_max"), "it has no effect"),
     most(

@@ -157,6 +157,9 @@ class Limits(BaseModel):
     """Time for which a connection may stay above output_high_bytes without taking a byte."""
     close_linger: Duration = Field(default=1_000, le=60_000, serialization_alias="close_linger_ms")
     """Time for which a connection that the broker has ended is still read, so that its last words arrive. 0: none."""
+    takeover_wait: Duration = Field(default=1_000, le=60_000, serialization_alias="takeover_wait_ms")
+    """Time that a CONNECT waits for what its client has sent before, on its former connection, and may not be read yet;
+    never more than half of connect_timeout. 0: none."""
 
     retained_messages_max: int = Field(default=1_000_000, ge=0)
     """Retained messages of the whole broker."""

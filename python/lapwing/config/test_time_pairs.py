@@ -47,6 +47,13 @@ CASES = [
         "limits.message_expiry_max = 1h",
     ),
     (
+        "limits.takeover_wait",
+        '[limits]\nconnect_timeout = "4s"\ntakeover_wait = %s',
+        '"2001ms"',
+        '"2s"',
+        "half of limits.connect_timeout = 4s",
+    ),
+    (
         "limits.stall_after",
         '[limits]\nstuck_after = "1m"\nstall_after = %s',
         '"2m"',

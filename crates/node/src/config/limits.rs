@@ -133,6 +133,9 @@ pub struct Limits {
     pub output_stall_ms: u64,
     /// Time for which a connection that the broker has ended is still read, so that its last words arrive. 0: not at all.
     pub close_linger_ms: u64,
+    /// Time for which a CONNECT waits for what its client has sent on its former connection and may not be read yet; never more
+    /// than half of `connect_timeout_ms`. 0: not at all.
+    pub takeover_wait_ms: u64,
     /// Retained messages of the whole node.
     pub retained_messages_max: u64,
     /// Bytes of retained messages of the whole node; never more than half of `memory_high_bytes`.
@@ -222,6 +225,7 @@ impl Default for Limits {
             output_bytes_max: 8 << 20,
             output_stall_ms: 30_000,
             close_linger_ms: 1000,
+            takeover_wait_ms: 1000,
             retained_messages_max: 1_000_000,
             retained_bytes_max: 1 << 30,
             mailbox_batches: 64,
@@ -253,6 +257,11 @@ impl Limits {
     /// With so long a write of the log, or turn of a loop, the node is not ready.
     pub(crate) fn stall_after(&self) -> Duration {
         Duration::from_millis(self.stall_after_ms)
+    }
+
+    /// How long a CONNECT waits for what was said on its client's former connection.
+    pub(crate) fn takeover_wait_ms(&self) -> u64 {
+        self.takeover_wait_ms.min(self.connect_timeout_ms / 2)
     }
 
     /// With so long a write of the log the node is stuck.

@@ -33,6 +33,8 @@ pub(crate) struct LimitCounters {
     pub(crate) lingering: Gauge,
     /// Of these, those whose peer did not end in time.
     pub(crate) linger_cut: Counter,
+    /// Connections that ended with something of their client's unread.
+    pub(crate) ended_unread: Counter,
     /// Bytes of messages of kept sessions, and of references to them, that are in memory: of `queue_memory_bytes`.
     pub(crate) queue_memory: Gauge,
     /// Messages that wait for kept sessions in the log only.
@@ -99,6 +101,11 @@ impl LimitCounters {
                 "lapwing_connections_linger_cut_total",
                 "Connections closed for good because their peer did not end its side within close_linger.",
                 sum(|l| l.linger_cut.get()),
+            ),
+            Metric::counter(
+                "lapwing_connections_ended_unread_total",
+                "Connections that ended with something unread that their client had sent: the broker ended them, or they were taken over and had more to say than takeover_wait allows.",
+                sum(|l| l.ended_unread.get()),
             ),
             Metric::gauge(
                 "lapwing_queue_memory_bytes",

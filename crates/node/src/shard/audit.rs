@@ -139,7 +139,9 @@ impl Shard {
     }
 
     /// A client's connection is over; `reason`: none when it broke without a word.
-    pub(super) fn tell_disconnected(&self, index: usize, key: SessionKey, reason: Option<ReasonCode>) {
+    ///
+    /// `is_unread`: it had sent something that was not read.
+    pub(super) fn tell_disconnected(&self, index: usize, key: SessionKey, reason: Option<ReasonCode>, is_unread: bool) {
         self.shared.notices.tell_with(NoticeKind::Clients, self.now_ms, || {
             let why = match reason {
                 None => "the connection broke".to_owned(),
@@ -151,13 +153,15 @@ impl Shard {
             });
             let seconds = self.now_ms.saturating_sub(since_ms) as f64 / 1000.0;
             let who = self.called_from(key, index);
-            let text = format!("{who} left after {seconds:.1} s, {bytes_in} bytes in, {bytes_out} out: {why}");
+            let unread = if is_unread { "; what it had sent last was not read" } else { "" };
+            let text = format!("{who} left after {seconds:.1} s, {bytes_in} bytes in, {bytes_out} out: {why}{unread}");
             let mut facts = self.facts_of("disconnected", key, index);
             facts["seconds"] = seconds.into();
             facts["bytes_in"] = bytes_in.into();
             facts["bytes_out"] = bytes_out.into();
             facts["reason"] = reason.map(ReasonCode::name).into();
             facts["reason_code"] = reason.map(ReasonCode::value).into();
+            facts["unread"] = is_unread.into();
             (text, facts)
         });
     }

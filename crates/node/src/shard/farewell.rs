@@ -86,6 +86,7 @@ impl Shard {
         let Stage::Open { session: key, .. } = connection.stage else { return };
         connection.stage = Stage::Closing;
         let published = connection.published;
+        let is_unread = self.ends_unread(index);
         let Some(entry) = self.clients.entry(key) else { return };
         entry.connection = None;
         entry.away_since_ms = self.now_ms;
@@ -95,7 +96,7 @@ impl Shard {
         }
         let (client_id, who) = (entry.session.shared_client_id().clone(), entry.standing.who.clone());
         let holder = self.holder_of(key);
-        self.tell_disconnected(index, key, reason);
+        self.tell_disconnected(index, key, reason, is_unread);
         self.give_up_parts(index);
         if let Some(client) = who.clone() {
             self.note_event(&client, &Happened::Disconnected { reason, published });

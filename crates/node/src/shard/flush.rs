@@ -40,7 +40,7 @@ impl Shard {
         let kept = self.clients.promises.kept();
         let Some(connection) = self.clients.connection(index) else { return };
         if connection.write_failed {
-            return self.write_failed(index);
+            return self.hear_last_words(index);
         }
         let (bytes, flushed) = connection.flush(now_ms, kept);
         connection.bytes_out += bytes;
@@ -55,7 +55,7 @@ impl Shard {
             Flushed::All => self.flushed(index),
             Flushed::Rest => self.check_reader(index),
             Flushed::Held => self.held_back(index),
-            Flushed::Broken => self.write_failed(index),
+            Flushed::Broken => self.hear_last_words(index),
         }
     }
 

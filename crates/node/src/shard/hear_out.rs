@@ -10,13 +10,10 @@ use super::connection::{Connection, Hold, Stage};
 use super::in_hand::InHand;
 use super::{Due, Shard};
 
-/// So often a connection is read in one turn at most, besides its own share.
+/// So often a connection is read in one turn at most, besides its own share. What it has beyond is read in the next ones.
 const READS_MAX: usize = 16;
 
-/// So long a CONNECT waits for what its client has sent on its former connection.
-const WAIT_MAX_MS: u64 = 1000;
-
-/// How often it looks meanwhile.
+/// How often a CONNECT looks that waits, for `takeover_wait_ms` at most.
 const LOOK_MS: u64 = 5;
 
 impl Shard {
@@ -27,9 +24,9 @@ impl Shard {
         if self.hear_out(former) || !self.clients.look(former).is_some_and(may_go_on) {
             return false;
         }
-        let now_ms = self.now_ms;
+        let (now_ms, wait_ms) = (self.now_ms, self.shared.config.limits.takeover_wait_ms());
         let Some(connection) = self.clients.connection(index) else { return false };
-        let until_ms = *connection.gate_mut().candidate.hears_former_until_ms.get_or_insert(now_ms + WAIT_MAX_MS);
+        let until_ms = *connection.gate_mut().candidate.hears_former_until_ms.get_or_insert(now_ms + wait_ms);
         if now_ms >= until_ms {
             return false;
         }
@@ -72,7 +69,7 @@ impl Shard {
 
     /// The kernel takes nothing for this client any more: what it said before is heard, in turns like any other's, and then it is
     /// gone.
-    pub(super) fn write_failed(&mut self, index: usize) {
+    pub(super) fn hear_last_words(&mut self, index: usize) {
         let Some(connection) = self.clients.connection(index) else { return };
         if !matches!(connection.stage, Stage::Open { .. }) || !may_go_on(connection) {
             return self.broken(index);
@@ -81,6 +78,16 @@ impl Shard {
         connection.write_failed = true;
         connection.readable = true;
         self.clients.queue_read(index);
+    }
+
+    /// Counts a connection that ends with something of its client's unread; true if it does.
+    pub(super) fn ends_unread(&mut self, index: usize) -> bool {
+        let Some(connection) = self.clients.connection(index) else { return false };
+        let is_unread = !connection.has_left && (connection.unhandled || connection.socket.has_unread());
+        if is_unread {
+            self.counters.limits.ended_unread.add(1);
+        }
+        is_unread
     }
 }
 
