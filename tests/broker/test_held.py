@@ -148,7 +148,8 @@ def test_a_quick_reader_on_another_shard_loses_nothing() -> None:
                 reader.expect(PUBLISH)
 
 
-def test_a_flood_of_subscriptions_holds_up_its_own_client_only() -> None:
+@pytest.mark.parametrize("count", [200, pytest.param(500, marks=pytest.mark.nightly)])
+def test_a_flood_of_subscriptions_holds_up_its_own_client_only(count: int) -> None:
     """Do others connect and subscribe while one floods both shards with subscriptions?"""
     filters = [f"{'f' * 200}/{n}" for n in range(1000)]
     flood = subscribe(*filters) + unsubscribe(*filters)
@@ -158,7 +159,7 @@ def test_a_flood_of_subscriptions_holds_up_its_own_client_only() -> None:
         meanwhile(wire, lambda: wire.send(flood), lambda: wire.socket.recv(1 << 20)),
     ):
         until(lambda: broker.metrics()["lapwing_subscriptions"] > 0)
-        for number in waits(200):
+        for number in waits(count):
             with Wire.client(broker.url, name_on(number % 2, 2, f"other{number}-")) as other:
                 other.subscribe(f"quiet/{number}")
 
