@@ -71,5 +71,5 @@ def test_without_the_jars_it_says_what_to_give(stream: ServedStream, tmp_path: P
     ended = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, env=ENVIRONMENT, check=False)
     assert ended.returncode == 2, ended.stderr[-4000:]
     (line,) = ended.stdout.strip().splitlines()
-    assert "without its Delta sink" in line
+    assert "cannot load its Delta sink" in line
     assert "spark-submit --packages io.delta:delta-spark_4.2_2.13:" in line
