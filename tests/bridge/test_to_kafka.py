@@ -38,6 +38,7 @@ def test_every_message_arrives_with_what_is_known_of_it(
     deadline = time.monotonic() + TIMEOUT_S
     while metric(bridge, "messages_total", "readings", "to_kafka") != count_records(kafka.bootstrap, topic):
         assert time.monotonic() < deadline, "the figure is not that of the records"
+        time.sleep(0.1)
     assert bridge.end(signal.SIGTERM) == 0
 
 

@@ -25,34 +25,41 @@ from .subscribers import Subscriber
 
 pytestmark = pytest.mark.timeout(300)
 PACE = 0.3
+Libraries = tuple[Path, Path]
+"""Loaded before libc: one whose disk fails, one that remembers for a power cut."""
 GOOD = Figures("lapwing", "full disk", "stream", 1, 100, 100, 100, longest_wait_s=0.6, broker="went on")
 
 
-def one(tmp_path: Path, of: Subject, fault: str, qos: int, kept_by: str) -> Figures:
-    libraries = compile_library(tmp_path, DISK_FAULTS), compile_library(tmp_path)
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Libraries:
+    folder = tmp_path_factory.mktemp("libraries")
+    return compile_library(folder, DISK_FAULTS), compile_library(folder)
+
+
+def one(tmp_path: Path, libraries: Libraries, of: Subject, fault: str, qos: int, kept_by: str) -> Figures:
     home = tmp_path / of.name
     home.mkdir()
     return Cell(of, fault, qos, kept_by, home, *libraries, PACE).run()
 
 
-def test_a_full_disk_holds_acknowledgements_back(tmp_path: Path) -> None:
-    figures = one(tmp_path, Subject("lapwing"), "full disk", 1, "stream")
+def test_a_full_disk_holds_acknowledgements_back(tmp_path: Path, libraries: Libraries) -> None:
+    figures = one(tmp_path, libraries, Subject("lapwing"), "full disk", 1, "stream")
     assert not broken(figures)
     assert figures.resumed_s is not None
     assert figures.resumed_s < 30
 
 
-def test_a_loss_is_seen(tmp_path: Path) -> None:
+def test_a_loss_is_seen(tmp_path: Path, libraries: Libraries) -> None:
     """A broker that promises nothing loses what it has acknowledged: the matrix says so."""
     careless = Subject("careless", settings=LAPWING.replace("[broker]", '[broker]\ndurability = "memory"'))
-    figures = one(tmp_path, careless, "kill", 1, "session")
+    figures = one(tmp_path, libraries, careless, "kill", 1, "session")
     assert figures.missing > 0
     assert f"{figures.missing} acknowledged messages are missing" in broken(figures)
 
 
-def test_a_broker_that_does_not_start_is_seen(tmp_path: Path) -> None:
+def test_a_broker_that_does_not_start_is_seen(tmp_path: Path, libraries: Libraries) -> None:
     """Nothing was sent, so nothing is missing: that is no good cell."""
-    figures = one(tmp_path, Subject("confused", settings="[broker]\nmood = 1\n"), "kill", 1, "session")
+    figures = one(tmp_path, libraries, Subject("confused", settings="[broker]\nmood = 1\n"), "kill", 1, "session")
     assert (figures.sent, figures.missing) == (0, 0)
     assert figures.died
     assert broken(figures)
@@ -80,7 +87,7 @@ def test_what_comes_behind_the_last_message_is_waited_for() -> None:
 
 
 def test_what_a_broker_that_fell_silent_had_acknowledged_is_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, libraries: Libraries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is killed, and starts on a good disk like all others: silence is no loss."""
     until = Loop.until
@@ -91,18 +98,19 @@ def test_what_a_broker_that_fell_silent_had_acknowledged_is_counted(
         until(self, seconds, what, *arguments)
 
     monkeypatch.setattr(Loop, "until", impatient)
-    figures = one(tmp_path, Subject("lapwing"), "full disk", 1, "session")
+    figures = one(tmp_path, libraries, Subject("lapwing"), "full disk", 1, "session")
     assert (figures.broker, figures.died, figures.missing) == ("fell silent", "", 0)
     assert figures.there >= figures.acknowledged > 0
     assert broken(figures)
 
 
-def test_a_session_is_as_old_as_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_is_as_old_as_is_asked_for(
+    tmp_path: Path, libraries: Libraries, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Some brokers keep what a session is for seconds in memory: that is told apart from what they do later."""
     times: list[float] = []
     for kind, name in ((Subscriber, "leave"), (Publisher, "publish")):
         monkeypatch.setattr(kind, name, noting(times, getattr(kind, name)))
-    libraries = compile_library(tmp_path, DISK_FAULTS), compile_library(tmp_path)
     figures = Cell(Subject("lapwing"), "kill", 1, "session", tmp_path, *libraries, PACE, age_s=2.0).run()
     assert not broken(figures)
     left, sent, *_ = times

@@ -111,7 +111,7 @@ def children(pid: int) -> set[int]:
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     """Interrupted while phones send: every process is gone, and so is what they kept on disk."""
     words = ("lab", "run", "crowdsourcing", "--architecture", "a1", "--qos", "1", "--devices", "20", "--seconds", "60")
-    with Running(*words, "--out", str(tmp_path)) as running:
+    with Running(*words, "--quick", "--out", str(tmp_path)) as running:
         point = tmp_path / "points" / "a1-qos1-20-seed1"
         poll(lambda: '"sending"' in text_of(point / "logs" / "generator.out"), running)
         started = children(running.process.pid)
@@ -139,7 +139,7 @@ def test_ctrl_c_leaves_nothing_of_kafka_and_spark_behind(tmp_path: Path) -> None
 
 def test_a_process_that_dies_ends_the_point_with_its_reason(tmp_path: Path) -> None:
     words = ("lab", "run", "crowdsourcing", "--architecture", "a1", "--qos", "1", "--devices", "20,40")
-    with Running(*words, "--seconds", "60", "--json", "--out", str(tmp_path)) as running:
+    with Running(*words, "--quick", "--seconds", "60", "--json", "--out", str(tmp_path)) as running:
         point = tmp_path / "points" / "a1-qos1-20-seed1"
         poll(lambda: '"sending"' in text_of(point / "logs" / "generator.out"), running)
         (controller,) = [pid for pid in children(running.process.pid) if "crowdsourcing.controller" in words_of(pid)]

@@ -26,13 +26,13 @@ from lapwing.pipeline.by_day import bring_into_days, lacks_days
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.forget import payload_predicates
 from lapwing.pipeline.jobs.folder import JobFolder
+from lapwing.pipeline.jobs.seen import make_one_file
 from lapwing.pipeline.sinks.columns import delta_schema, unreadable
 from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink
 from lapwing.pipeline.sinks.doors import for_data, opened
 from lapwing.pipeline.sinks.housekeeping import compact, vacuum
 from lapwing.pipeline.sinks.paths import check_folder
 from lapwing.pipeline.transforms.days import DAY
-from lapwing.pipeline.transforms.seen_rows import joined_marks
 
 RECORDS: Mapping[str, Record] = {**COMMAND_TABLES, **LATE_TABLES, **TABLES}
 DAYS: Mapping[str, str] = {
@@ -154,7 +154,7 @@ def _maintained(folder: Path, keep_days: int | None, forget: Sequence[str], now:
     if name == "seen":
         sink = DeltaSink(folder, RECORDS[name])
         if before > 1:
-            sink.replace(joined_marks(sink.read()))
+            make_one_file(sink)
         vacuum(_opened(folder), folder)
     else:
         _compacted(folder)

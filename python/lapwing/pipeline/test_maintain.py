@@ -23,11 +23,13 @@ from lapwing.pipeline.maintain import BY_DAY, maintain, migrate
 from lapwing.pipeline.report.tables import read
 from lapwing.pipeline.sinks.columns import delta_schema
 from lapwing.pipeline.sinks.delta import DeltaSink
-from lapwing.pipeline.sinks.files import write_files
+from lapwing.pipeline.sinks.files import write_file, write_files
+from lapwing.pipeline.transforms.seen_rows import SEEN_SCHEMA, joined_marks, reading_marks
 
 AGES = 10**12
 """So many days no calendar has."""
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
+BLOCKS = [("device", "ascending"), ("block", "ascending")]
 _VALUES: dict[str, Any] = {
     "string": "x",
     "binary": b"x",
@@ -126,7 +128,7 @@ def test_a_table_whose_files_cannot_be_used_keeps_no_other_from_its_turn(
     elif "size" in damage:
         broken.write_bytes(b"")
     else:
-        monkeypatch.setattr("lapwing.pipeline.maintain.joined_marks", Mock(side_effect=PermissionError(13, damage)))
+        monkeypatch.setattr("lapwing.pipeline.jobs.seen.joined_marks", Mock(side_effect=PermissionError(13, damage)))
     wrong: list[TableError] = []
     found = maintain(tmp_path, now=NOW, told=wrong.append)
     assert [(each.table, each.files_after) for each in found] == [("quality", 1)]
@@ -134,6 +136,62 @@ def test_a_table_whose_files_cannot_be_used_keeps_no_other_from_its_turn(
     assert re.search(f"table seen cannot be used: .*{damage}", str(error))
     with pytest.raises(TableError, match="table seen cannot be used"):
         maintain(tmp_path, now=NOW)
+
+
+def test_the_memory_of_a_job_is_joined_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large it is, no more of it is held at once; and it is one commit."""
+    monkeypatch.setattr("lapwing.pipeline.sinks.parts.PART_ROWS", 300)
+    held: list[tuple[int, int]] = []
+
+    def watched(rows: pa.Table) -> pa.Table:
+        held.append((rows.num_rows, pa.total_allocated_bytes()))
+        return joined_marks(rows)
+
+    monkeypatch.setattr("lapwing.pipeline.jobs.seen.joined_marks", watched)
+    most = []
+    for number, files in enumerate((5, 40)):
+        out = tmp_path / str(number)
+        sink = opened(out, "seen")
+        for file in range(files):
+            serial = pa.array(range(64 * file, 64 * (file + 2), 3))  # each block comes in two files, of 20 devices
+            each = {"serial": serial, "boot": pa.nulls(len(serial), pa.int64()).fill_null(0)}
+            said = pa.array([file % 2 + 1] * len(serial), pa.uint16())
+            parts = [
+                reading_marks(pa.table({"device": pa.array([f"d{device}"] * len(serial)), **each, "print": said}))
+                for device in range(20)
+            ]
+            sink.append([write_file(pa.concat_tables(parts), sink.folder)], "s", {0: file + 1})
+        expected, before = joined_marks(sink.read()), pa.total_allocated_bytes()
+        held.clear()
+        (found,) = maintain(out, now=NOW)
+        assert (found.files_before, found.files_after) == (files, 1)
+        done = opened(out, "seen")
+        assert done.read().sort_by(BLOCKS).equals(expected.sort_by(BLOCKS))
+        assert done.positions("s", [0]) == {0: files}
+        commits = [each["operation"] for each in DeltaTable(done.folder).history() if each["operation"] == "WRITE"]
+        assert len(commits) == files + 1
+        assert [path.name for path in done.folder.iterdir() if path.name.startswith("_")] == ["_delta_log"]
+        assert max(rows for rows, _ in held) <= 300 + 40
+        most.append(max(size for _, size in held) - before)
+    assert len(held) > 2
+    assert most[1] < 2 * most[0]
+
+
+def test_a_memory_that_cannot_be_joined_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what was written of it goes: VACUUM would not know it."""
+    for number in range(9):
+        add(tmp_path, "seen", device=f"d{number}", block=number)
+    monkeypatch.setattr("lapwing.pipeline.sinks.parts.PART_ROWS", 2)
+    full = Mock(side_effect=[joined_marks(SEEN_SCHEMA.empty_table()), OSError(28, "No space left on device")])
+    monkeypatch.setattr("lapwing.pipeline.jobs.seen.joined_marks", full)
+    before = opened(tmp_path, "seen")
+    with pytest.raises(TableError, match=r"table seen cannot be used: .*No space left on device"):
+        maintain(tmp_path, now=NOW)
+    assert full.call_count == 2
+    after = opened(tmp_path, "seen")
+    assert (after.files(), after.version) == (before.files(), before.version)
+    there = {str(path) for path in after.folder.iterdir()}
+    assert there == {*after.files(), str(after.folder / "_delta_log")}
 
 
 def test_a_table_with_deletion_vectors_is_not_brought_over(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,7 +14,8 @@ import pyarrow.dataset as ds
 from lapwing.contracts.tables import SEEN
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import PARQUET, write_file
-from lapwing.pipeline.transforms.seen_rows import joined_marks
+from lapwing.pipeline.sinks.parts import in_parts
+from lapwing.pipeline.transforms.seen_rows import joined_marks, spread
 
 _FILES_MAX = 32
 """``seen`` is appended to: its rows for one block are joined by "or". So many files, and the small ones are made one:
@@ -41,6 +45,17 @@ def mark(sink: DeltaSink, parts: Sequence[pa.Table], stream_uuid: str, done: Map
     files = [write_file(rows, sink.folder)] if rows.num_rows else []
     sink.append(files, stream_uuid, done)
     if len(sink.files()) > _FILES_MAX:
-        sink.join(joined_marks)
+        sink.join(partial(_joined, sink.folder))
         sink.clean()
     return int(rows.num_rows)
+
+
+def make_one_file(sink: DeltaSink) -> None:
+    """Joins all rows that the table has, in one commit. Memory is that of a part, however large the table is."""
+    sink.join(partial(_joined, sink.folder), everything=True)
+
+
+def _joined(folder: Path, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    with closing(in_parts(rows, spread, _SCHEMA, folder)) as parts:
+        for part in parts:
+            yield joined_marks(part)

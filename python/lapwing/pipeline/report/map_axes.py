@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import QuadMesh
+from matplotlib.collections import PolyCollection, QuadMesh
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
@@ -21,6 +21,9 @@ from lapwing.pipeline.report.style import Scheme
 
 _GAP_CELLS_MAX = 90
 """Up to so many tiles across, a thin gap between tiles shows them as tiles."""
+_OUTLINES_MAX = 2_000
+_OUTLINE = np.array([(0.15, 0.15), (0.85, 0.15), (0.85, 0.85), (0.15, 0.85)])
+"""Of a tile whose value is unknown, from its corner."""
 
 
 def prepare(axes: Axes, frame: Frame, scheme: Scheme, labels: bool) -> None:
@@ -75,10 +78,10 @@ def fill(
         rasterized=True,
         zorder=2,
     )
-    unknown = np.flatnonzero(np.isnan(values))
-    for index in unknown[:2000]:
-        corner = (layer.x[index] + 0.15, layer.y[index] + 0.15)
-        axes.add_patch(Rectangle(corner, 0.7, 0.7, fill=False, edgecolor="#8b98a5", linewidth=0.6, zorder=2))
+    unknown = np.flatnonzero(np.isnan(values))[:_OUTLINES_MAX]
+    corners = np.stack([layer.x[unknown], layer.y[unknown]], axis=1)[:, np.newaxis, :] + _OUTLINE
+    outlines = PolyCollection(corners, facecolors="none", edgecolors="#8b98a5", linewidths=0.6, zorder=2)
+    axes.add_collection(outlines, autolim=False)
     return mesh
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,11 +22,11 @@ from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.sinks.columns import delta_schema, why_unfit
 from lapwing.pipeline.sinks.commits import app_id, commit_mark, commits, first_line, said_beside, start_id
 from lapwing.pipeline.sinks.doors import for_data, made, opened
-from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
+from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, read_batches, write_parts
 from lapwing.pipeline.sinks.housekeeping import compact, vacuum
 from lapwing.pipeline.sinks.layout import held_files, may_hold, times_of
 from lapwing.pipeline.sinks.paths import table_files
-from lapwing.pipeline.sinks.rewrite import merge_by_name, rewritable, rewrite, rewrite_joined
+from lapwing.pipeline.sinks.rewrite import Joined, merge_by_name, rewritable, rewrite, rewrite_joined
 from lapwing.pipeline.transforms.days import DAY
 
 _LOG = logging.getLogger("lapwing.pipeline")
@@ -182,16 +182,22 @@ class DeltaSink:
         """Puts ``rows`` in place of all there is, which says the same; positions stay."""
         # delta-rs takes away the files that it knows of: those that somebody else has made of them would stay.
         self.refresh()
-        self._commit("overwrite", [write_file(rows.cast(self._schema), self.folder)], "", {})
+        self._overwrite([rows])
 
-    def join(self, joined: Callable[[pa.Table], pa.Table]) -> None:
-        """Puts one file in place of the small ones, in which rows stand as ``joined`` makes them; positions stay."""
+    def join(self, joined: Joined, *, everything: bool = False) -> None:
+        """Puts one file in place of the small ones, in which rows stand as ``joined`` makes them; positions stay.
+
+        ``everything``: In place of all files.
+        """
         self.refresh()
-        if rewritable(self._table, self._schema):
+        if not everything and rewritable(self._table, self._schema):
             found = rewrite_joined(self._table, self.folder, self._schema, joined)
             self._commit("append", found.added, "", {}, found.removals())
         else:
-            self.replace(joined(self.read()))
+            self._overwrite(joined(read_batches(self.files(), self._schema)))
+
+    def _overwrite(self, parts: Iterable[pa.Table]) -> None:
+        self._commit("overwrite", [write_parts(parts, self._schema, self.folder)], "", {})
 
     def compact(self) -> None:
         """Makes few files of many, and deletes what no version of the last hour needs.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,6 +28,7 @@ _FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_000_000
 
 PARQUET = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(coerce_int96_timestamp_unit="us"))
 """How files of tables are read: a Spark that rewrites them may write times as INT96, which others take for naive."""
+_NOTHING_AHEAD = ds.ParquetFragmentScanOptions(use_buffered_stream=True, pre_buffer=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +53,42 @@ class WrittenFile:
 
 def write_file(rows: pa.Table, folder: Path, partition: Mapping[str, str | None] | None = None) -> WrittenFile:
     """Writes ``rows`` into a new file in ``folder``, or in the folder of their ``partition`` below it."""
+    return write_parts([rows], rows.schema, folder, partition)
+
+
+def write_parts(
+    parts: Iterable[pa.Table], schema: pa.Schema, folder: Path, partition: Mapping[str, str | None] | None = None
+) -> WrittenFile:
+    """`write_file` for rows that need not be there all at once: one part is held at a time. Where one cannot be had or
+    written there is no file.
+    """
     below = "".join(f"{name}={value or _NO_VALUE}/" for name, value in (partition or {}).items())
     name = f"{below}part-{uuid.uuid4()}.zstd.parquet"
     path = folder / name
     path.parent.mkdir(exist_ok=True)
-    with path.open("wb") as file:
-        pq.write_table(rows, file, **_ENCODING)
-        file.flush()
-        os.fsync(file.fileno())
-    lowest, highest = _bounds(rows)
-    nulls = {column: rows[column].null_count for column in rows.column_names if column in lowest}
-    return WrittenFile(name, path.stat().st_size, rows.num_rows, lowest, highest, nulls, partition or {})
+    bounds, rows = _Bounds(), 0
+    try:
+        with path.open("wb") as file:
+            with pq.ParquetWriter(file, schema, **_ENCODING) as writer:
+                for part in parts:
+                    writer.write_table(part.cast(schema))
+                    bounds.add(part)
+                    rows += part.num_rows
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    said = bounds.lowest(), bounds.highest(), bounds.nulls()
+    return WrittenFile(name, path.stat().st_size, rows, *said, partition or {})
+
+
+def read_batches(files: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of ``files``, one batch after the other: nothing is read ahead."""
+    if files:
+        yield from ds.dataset(list(files), schema=schema, format=PARQUET).to_batches(
+            batch_readahead=0, fragment_readahead=0, fragment_scan_options=_NOTHING_AHEAD
+        )
 
 
 def encoded(rows: pa.Table) -> pa.Buffer:
@@ -78,19 +105,42 @@ def write_files(rows: pa.Table, folder: Path, *, by_day: bool) -> list[WrittenFi
     return [write_file(part, folder, {DAY: day}) for day, part in of_days(rows)]
 
 
-def _bounds(rows: pa.Table) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The lowest and the highest value of each column of whole numbers or times."""
-    lowest, highest = {}, {}
-    for column in rows.schema:
-        of_time = pa.types.is_timestamp(column.type)
-        if of_time or pa.types.is_integer(column.type):
-            found = pc.min_max(rows[column.name].cast(pa.int64())).as_py()
-            if found["min"] is None or (of_time and not _FIRST_US <= found["min"] <= found["max"] <= _LAST_US):
-                continue
-            # Statistics of times are in milliseconds: rounded outwards, so that nothing lies beyond them.
-            lowest[column.name] = _time(found["min"] // 1000) if of_time else found["min"]
-            highest[column.name] = _time(-(-found["max"] // 1000)) if of_time else found["max"]
-    return lowest, highest
+class _Bounds:
+    """The lowest and the highest value of each column of whole numbers or times, and how many nulls it has."""
+
+    def __init__(self) -> None:
+        self._of_time: dict[str, bool] = {}
+        self._lowest: dict[str, int] = {}
+        self._highest: dict[str, int] = {}
+        self._nulls: Counter[str] = Counter()
+
+    def add(self, rows: pa.Table) -> None:
+        for column in rows.schema:
+            of_time = pa.types.is_timestamp(column.type)
+            if of_time or pa.types.is_integer(column.type):
+                name, values = column.name, rows[column.name]
+                self._of_time[name] = of_time
+                self._nulls[name] += values.null_count
+                found = pc.min_max(values.cast(pa.int64())).as_py()
+                if found["min"] is not None:
+                    self._lowest[name] = min(found["min"], self._lowest.get(name, found["min"]))
+                    self._highest[name] = max(found["max"], self._highest.get(name, found["max"]))
+
+    def lowest(self) -> dict[str, Any]:
+        """Statistics of times are in milliseconds: rounded outwards, so that nothing lies beyond them."""
+        return {name: _time(low // 1000) if self._of_time[name] else low for name, low, _ in self._known()}
+
+    def highest(self) -> dict[str, Any]:
+        return {name: _time(-(-high // 1000)) if self._of_time[name] else high for name, _, high in self._known()}
+
+    def nulls(self) -> dict[str, int]:
+        return {name: self._nulls[name] for name, _, _ in self._known()}
+
+    def _known(self) -> Iterator[tuple[str, int, int]]:
+        for name, low in self._lowest.items():
+            high = self._highest[name]
+            if not self._of_time[name] or _FIRST_US <= low <= high <= _LAST_US:
+                yield name, low, high
 
 
 def _time(ms: int) -> str:

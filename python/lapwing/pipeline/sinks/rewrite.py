@@ -13,12 +13,15 @@ import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties
 from deltalake.transaction import RemoveAction
 
-from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
+from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, read_batches, write_file, write_parts
 from lapwing.pipeline.sinks.layout import HeldFile, cut, file_bytes, held_files, may_hold, times_of, to_join
 from lapwing.pipeline.transforms.groups import touched
 
 _LARGE = 4
 """Files so much larger than they are to be are of others, or of before: they are taken apart piece by piece."""
+
+Joined = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Table]]
+"""Makes of rows, some at a time, the ones that are to stand in their place, some at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +98,11 @@ def rewrite(table: DeltaTable, folder: Path, schema: pa.Schema, keys: Sequence[s
     return Rewrite(added, removed)
 
 
-def rewrite_joined(
-    table: DeltaTable, folder: Path, schema: pa.Schema, joined: Callable[[pa.Table], pa.Table]
-) -> Rewrite:
+def rewrite_joined(table: DeltaTable, folder: Path, schema: pa.Schema, joined: Joined) -> Rewrite:
     """Writes one file in place of the small ones, with their rows as ``joined`` puts them together."""
     files = to_join(held_files(table, schema.names[0]))
-    rows = joined(pa.concat_tables([schema.empty_table(), *_read(files, folder, schema)]))
-    return Rewrite([write_file(rows.cast(schema), folder)], files)
+    rows = joined(read_batches([str(folder / file.path) for file in files], schema))
+    return Rewrite([write_parts(rows, schema, folder)], files)
 
 
 def _with_a_key(
@@ -124,10 +125,8 @@ def _with_a_key(
 
 def _read(files: Sequence[HeldFile], folder: Path, schema: pa.Schema) -> Iterator[pa.Table]:
     """The rows of ``files``, some at a time."""
-    if files:
-        paths = [str(folder / file.path) for file in files]
-        for batch in ds.dataset(paths, schema=schema, format=PARQUET).to_batches():
-            yield pa.Table.from_batches([batch], schema)
+    for batch in read_batches([str(folder / file.path) for file in files], schema):
+        yield pa.Table.from_batches([batch], schema)
 
 
 def _others(stored: pa.Table, rows: pa.Table, keys: Sequence[str]) -> pa.Table:

@@ -12,6 +12,7 @@ Rows of one block are joined by "or", of serials the highest counts; there may b
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,10 @@ BLOCK_BITS = 6
 BLOCK_SERIALS = 1 << BLOCK_BITS
 BASE_BLOCK = -1
 _PRINT_BYTES = 2 * BLOCK_SERIALS
+_CHUNK_BLOCKS = (2**31 - 1) // _PRINT_BYTES
+"""Arrow's `binary` counts its bytes in 32 bits: so many rows of prints are one array of it, and no more."""
+_TOGETHER_BITS = 10
+"""So many neighbouring blocks of a device `spread` leaves together: they pack better than if all devices were mixed."""
 
 SEEN_SCHEMA = pa.schema(list(SEEN.arrow_schema()))
 Bools = npt.NDArray[np.bool_]
@@ -43,7 +48,7 @@ def bit_of(serial: Ints) -> Ints:
     return np.left_shift(np.uint64(1), (serial & (BLOCK_SERIALS - 1)).astype(np.uint64)).view(np.int64)
 
 
-def rows_of(device: Any, boot: Any, block: Any, mask: Any, prints: pa.Array | None = None) -> pa.Table:
+def rows_of(device: Any, boot: Any, block: Any, mask: Any, prints: pa.ChunkedArray | None = None) -> pa.Table:
     """Rows of ``SEEN`` from columns."""
     said = pa.nulls(len(mask), pa.binary()) if prints is None else prints
     return made(SEEN_SCHEMA, {"device": device, "boot": boot, "block": block, "mask": mask, "prints": said})
@@ -55,10 +60,11 @@ def joined_marks(rows: pa.Table) -> pa.Table:
     mask = groups.either(groups.ordered("mask"))
     bases = ints(groups.first("block")) == BASE_BLOCK
     mask[bases] = groups.max(groups.ordered("mask"))[bases]
-    said = rows["prints"].take(pa.array(groups.order))
-    owner = groups.group[said.is_valid().to_numpy()]
-    there, starts = np.unique(owner, return_index=True)
-    joined = np.bitwise_or.reduceat(_unpacked(said), starts, axis=0) if len(starts) else _unpacked(said)
+    prints, at = _said(rows["prints"])
+    at = at[groups.order]
+    ordered = prints[at[at >= 0]]
+    there, starts = np.unique(groups.group[at >= 0], return_index=True)
+    joined = np.bitwise_or.reduceat(ordered, starts, axis=0) if len(starts) else ordered
     known = np.zeros(len(groups), dtype=bool)
     known[there] = True
     return rows_of(groups.first("device"), groups.first("boot"), groups.first("block"), mask, packed(joined, known))
@@ -76,19 +82,55 @@ def reading_marks(readings: pa.Table) -> pa.Table:
     return rows_of(groups.first("device"), groups.first("boot"), groups.first("block"), mask, packed(prints, known))
 
 
-def packed(prints: Prints, there: Bools) -> pa.Array:
+def spread(rows: pa.Table) -> npt.NDArray[np.uint64]:
+    """A number for each row of ``SEEN``, the same for all rows of one block; others are spread evenly over 64 bits."""
+    encoded = rows.column("device").combine_chunks().dictionary_encode()
+    names = np.array([zlib.crc32(name.encode()) for name in encoded.dictionary.to_pylist()], dtype=np.uint64)
+    mixed = names[ints(encoded.indices)]
+    for column in (ints(rows.column("boot")), ints(rows.column("block")) >> _TOGETHER_BITS):
+        mixed = _mixed(mixed ^ column.view(np.uint64))
+    return mixed
+
+
+def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Splitmix64's last steps: neighbours are neighbours no more."""
+    found = numbers + np.uint64(0x9E3779B97F4A7C15)
+    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return found ^ (found >> np.uint64(31))
+
+
+def packed(prints: Prints, there: Bools) -> pa.ChunkedArray:
     """One row per block as bytes; null where it is not ``there``: ``prints`` has the others."""
-    count = len(there)
+    rows = np.concatenate([[0], np.cumsum(there)])
+    cuts = range(0, max(len(there), 1), _CHUNK_BLOCKS)
+    chunks = []
+    for begin in cuts:
+        end = min(begin + _CHUNK_BLOCKS, len(there))
+        chunks.append(_packed_chunk(prints[rows[begin] : rows[end]], there[begin:end]))
+    return pa.chunked_array(chunks, pa.binary())
+
+
+def _packed_chunk(prints: Prints, there: Bools) -> pa.Array:
     data = np.ascontiguousarray(prints, dtype="<u2").tobytes()
     ends = np.concatenate([[0], np.cumsum(np.where(there, _PRINT_BYTES, 0))]).astype(np.int32)
     valid = pa.py_buffer(np.packbits(there, bitorder="little").tobytes())
-    return pa.Array.from_buffers(pa.binary(), count, [valid, pa.py_buffer(ends.tobytes()), pa.py_buffer(data)])
+    return pa.Array.from_buffers(pa.binary(), len(there), [valid, pa.py_buffer(ends.tobytes()), pa.py_buffer(data)])
 
 
-def _unpacked(column: pa.ChunkedArray) -> Prints:
-    """The prints of the rows that are not null, in order."""
-    found = b"".join(column.drop_null().to_pylist())
-    return np.frombuffer(found, dtype="<u2").reshape(-1, BLOCK_SERIALS)
+def _said(column: pa.ChunkedArray) -> tuple[Prints, Ints]:
+    """The prints of the rows that are not null; and per row where its own are there, -1 for none.
+
+    Arrow would make one array of all chunks to take rows of them, for which `binary` may be too small.
+    """
+    valid = column.is_valid().to_numpy()
+    found = [np.empty((0, BLOCK_SERIALS), dtype="<u2")]
+    for chunk in column.drop_null().cast(pa.large_binary()).chunks:
+        if len(chunk):
+            ends = np.frombuffer(chunk.buffers()[1], np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
+            data = np.frombuffer(chunk.buffers()[2], "<u2", count=(ends[-1] - ends[0]) // 2, offset=ends[0])
+            found.append(data.reshape(-1, BLOCK_SERIALS))
+    return np.concatenate(found), np.where(valid, np.cumsum(valid) - 1, -1)
 
 
 @dataclass(frozen=True)
@@ -131,13 +173,15 @@ class _Blocks:
 
     keys: Any
     masks: Ints
-    prints: pa.ChunkedArray | None
+    prints: Prints
+    print_at: Ints
+    """Where a row's prints are in `prints`; -1: nobody knows them."""
 
     @classmethod
     def of(cls, group: Ints, block: Ints, mask: Ints, prints: pa.ChunkedArray | None) -> _Blocks:
         order = np.lexsort((block, group))
-        said = None if prints is None else prints.take(pa.array(order))
-        return cls(_key(group, block)[order], mask[order], said)
+        said, at = _said(pa.chunked_array([pa.nulls(len(order), pa.binary())]) if prints is None else prints)
+        return cls(_key(group, block)[order], mask[order], said, at[order])
 
     def has(self, group: npt.NDArray[Any], serial: Ints) -> Bools:
         """Whether a group's serial has been seen."""
@@ -147,11 +191,9 @@ class _Blocks:
         """What the reading said that had this serial; 0 where nobody knows."""
         row = self._row(group, serial)
         found = np.zeros(len(serial), dtype=np.uint16)
-        at = np.flatnonzero(row >= 0)
-        if self.prints is not None and len(at):
-            said = self.prints.take(pa.array(row[at]))
-            valid = said.is_valid().to_numpy()
-            found[at[valid]] = _unpacked(said)[np.arange(int(valid.sum())), serial[at[valid]] & (BLOCK_SERIALS - 1)]
+        known = np.flatnonzero(row >= 0)
+        known = known[self.print_at[row[known]] >= 0]
+        found[known] = self.prints[self.print_at[row[known]], serial[known] & (BLOCK_SERIALS - 1)]
         return found
 
     def _row(self, group: npt.NDArray[Any], serial: Ints) -> Ints:
