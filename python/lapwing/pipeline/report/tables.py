@@ -7,13 +7,16 @@ exception").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
+from pyarrow.fs import LocalFileSystem
 
 from lapwing.contracts.command_tables import COMMAND_TABLES
 from lapwing.contracts.late_tables import LATE_TABLES
@@ -22,7 +25,7 @@ from lapwing.errors import LapwingError
 from lapwing.pipeline.sinks.columns import unreadable
 from lapwing.pipeline.sinks.doors import opened
 from lapwing.pipeline.sinks.files import PARQUET
-from lapwing.pipeline.sinks.paths import table_files
+from lapwing.pipeline.sinks.paths import partitions_by_file
 
 _TRIES = 3
 """Somebody may make few files of many, and delete those, while they are read."""
@@ -45,7 +48,8 @@ def read(out: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table
             found = _found(out, name, wanted)
         except FileNotFoundError as problem:
             if not left:
-                told = f"table {name} cannot be read: its file {Path(str(problem)).name} is gone"
+                gone = Path(str(problem).partition("'. Detail: ")[0]).name  # Arrow says it in words only
+                told = f"table {name} cannot be read: its file {gone} is gone"
                 raise ReportError(told, where=str(out / "tables" / name), remedy="bring it back") from problem
         except (DeltaError, OSError, pa.ArrowException, ValueError) as problem:
             raise ReportError(f"table {name} cannot be read: {problem}", where=str(out / "tables" / name)) from problem
@@ -55,9 +59,18 @@ def read(out: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table
 
 
 def _found(out: Path, name: str, wanted: Sequence[str]) -> pa.Table:
-    table = _open(out, name)
-    paths = [str(path) for path in table_files(table, (out / "tables" / name).absolute())]
-    return ds.dataset(paths, schema=pa.schema(table.schema().to_arrow()), format=PARQUET).to_table(columns=wanted)
+    table, folder = _open(out, name), (out / "tables" / name).absolute()
+    schema = pa.schema(table.schema().to_arrow())
+    fragments = [_fragment(path, partition) for path, partition in partitions_by_file(table, folder).items()]
+    return ds.FileSystemDataset(fragments, schema, PARQUET).to_table(columns=wanted)
+
+
+def _fragment(path: Path, partition: Mapping[str, Any]) -> ds.Fragment:
+    """A file, with what the table's log says of all its rows."""
+    said = pc.scalar(True)
+    for name, value in partition.items():
+        said &= pc.field(name).is_null() if value is None else pc.field(name) == value
+    return PARQUET.make_fragment(str(path), LocalFileSystem(), said)
 
 
 def rows(out: Path, name: str) -> int:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import pyarrow as pa
 from deltalake import DeltaTable
 
 from lapwing.errors import ConfigError
@@ -53,6 +55,21 @@ def table_files(table: DeltaTable, folder: Path) -> list[Path]:
     """The files that make up ``table`` now, which lies at ``folder``."""
     root = urlsplit(table.table_uri).path
     return [_on_disk(uri, root, folder) for uri in table.file_uris()]
+
+
+def partitions_by_file(table: DeltaTable, folder: Path) -> dict[Path, dict[str, Any]]:
+    """By file of ``table``, which lies at ``folder``: its values of the columns that the table is partitioned by.
+
+    They stand in the table's log. Only some writers put them into the files as well.
+    """
+    actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    names = table.metadata().partition_columns
+    return {_named(action["path"], folder): {name: action[f"partition.{name}"] for name in names} for action in actions}
+
+
+def _named(path: str, folder: Path) -> Path:
+    """A file as the table's log names it: relative to the table, or a URI where the table was cloned."""
+    return folder / unquote(urlsplit(path).path if "://" in path else path)
 
 
 def _on_disk(uri: str, root: str, folder: Path) -> Path:
