@@ -2,16 +2,13 @@
 
 use std::path::Path;
 
-use lapwing_files::read_file;
+use lapwing_files::{CERTIFICATE_BYTES_MAX, read_file};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::rsa::weak_private_key;
 use crate::error::BindError;
-
-/// More than any chain or list of roots in use, and a hundred thousand revoked certificates.
-const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// All certificates in `file`, one at least.
 pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, BindError> {
@@ -43,7 +40,7 @@ pub(super) fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, BindErr
 
 /// The bytes of `file`.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, BindError> {
-    read_file(file, FILE_BYTES_MAX).map_err(|error| {
+    read_file(file, CERTIFICATE_BYTES_MAX).map_err(|error| {
         let remedy = "Name a file that exists and that the broker's user may read: it is read again at a reload.";
         wrong(file, format!("this file cannot be read: {error}"), remedy)
     })
