@@ -1,4 +1,5 @@
-//! Whether something else is in files of certificates and keys than before: for the audit trail, of a broker with Python or without.
+//! Whether something else is in files of certificates and keys than before: for the audit trail of a broker with Python or
+//! without.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;

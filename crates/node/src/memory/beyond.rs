@@ -1,5 +1,5 @@
-//! Limits of memory that are above what there is: a line each. Not wrong, so not refused: memory may be added, or the file be one
-//! of several machines.
+//! Limits of memory that are above what there is: a line each. Not wrong, so not refused: memory may be added, or the file
+//! be one of several machines.
 
 use super::available::{Available, Source};
 use crate::config::Limits;
@@ -26,8 +26,8 @@ fn notices(limits: &Limits, available: Available) -> Vec<String> {
     settings(limits).into_iter().filter(is_beyond).map(told).collect()
 }
 
-/// Each that takes memory: its key, its bytes, and what happens where they are not there. Defaults are not told of: others, which
-/// give way to what there is, come before them. Where a mark is set, the others are held against that (`limit_pairs`).
+/// Each that takes memory: its key, its bytes, and what happens where they are not there. Defaults are not told of: the mark
+/// that follows from what there is comes before them. Where a mark is set, the others are held against that (`limit_pairs`).
 fn settings(limits: &Limits) -> Vec<(&'static str, u64, &'static str)> {
     let (early, short) =
         ("the system ends the broker before it refuses anybody", "memory is short before it is reached");
