@@ -8,6 +8,7 @@ from typing import Any
 from lapwing._core import default_tables_json, dispatch_table_json
 from lapwing.config import Config, node_json
 from lapwing.config.topic_tables import TOPIC_TABLES_MAX
+from lapwing.regular_file import CERTIFICATE_BYTES_MAX
 
 NODE: dict[str, Any] = json.loads(default_tables_json())
 ONLY_OURS = {"data_dir"}
@@ -37,6 +38,10 @@ def test_group_defaults_agree() -> None:
     tables, node = ours(groups={"alarms": {}}), json.loads(dispatch_table_json())
     assert tables["groups"]["alarms"] == node["group"]
     assert tables["dispatch"] == node["dispatch"]
+
+
+def test_files_of_certificates_have_one_bound() -> None:
+    assert NODE["certificate_bytes_max"] == CERTIFICATE_BYTES_MAX
 
 
 def test_as_many_tables_of_topics_on_both_sides() -> None:

@@ -23,8 +23,12 @@ from annotated_types import Ge, Le, MaxLen, MinLen
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from lapwing.auth.users_file import HEAD, LAST_LINE
+from lapwing.auth.users_file import BYTES_MAX, HEAD, LAST_LINE
 from lapwing.config import Config, load, node_json
+from lapwing.config.limit_pair import Pair
+from lapwing.config.limit_pairs import PAIRS
+from lapwing.config.limit_tables import TABLE_PAIRS
+from lapwing.config.limit_topics import TOPIC_PLACES
 from lapwing.config.listeners import ListenerConfig, node_table
 from lapwing.config.profiles import PROFILES
 from lapwing.config.units import Unit
@@ -38,7 +42,7 @@ _BY_HAND = {"auth": ("users", "jwt", "http")}
 
 
 def model() -> Document:
-    """All sections, the profiles, and what is asked of a file of users."""
+    """All sections, the profiles, what is asked of a file of users, and which limits are held against each other."""
     base = Config()
     sections = {name: _section(name, base) for name in Config.model_fields if name not in _PACKAGE}
     package = {name: {"kind": "package"} for name in _PACKAGE}
@@ -47,7 +51,22 @@ def model() -> Document:
         "profiles": PROFILES,
         "users_head": HEAD.rstrip("\n"),
         "users_last_line": LAST_LINE,
+        "users_bytes_max": BYTES_MAX,
+        "limit_pairs": [_row(pair) for pair in (*PAIRS, *TABLE_PAIRS) if not _is_of_package(pair)],
+        "topic_places": [_row(place) for place in TOPIC_PLACES],
     }
+
+
+def _is_of_package(pair: Pair) -> bool:
+    return pair.key.partition(".")[0] in _PACKAGE
+
+
+def _row(row: Any) -> Any:
+    """A named tuple, and those in it, without what is as it is by default."""
+    if hasattr(row, "_field_defaults"):
+        fields = row._asdict().items()
+        return {name: _row(value) for name, value in fields if row._field_defaults.get(name, ...) != value}
+    return [_row(value) for value in row] if isinstance(row, tuple) else row
 
 
 def _section(name: str, base: Config) -> Document:
@@ -155,7 +174,8 @@ def _base(annotation: Any, marks: list[Any], whole: Any) -> Document:
         of = _of(parts[0])
         return {"kind": "list", "of": of, **({"one": True} if one else {}), **_bounds(marks), **_model(parts[0])}
     if origin is dict:
-        return {"kind": "named", "of": _of(parts[1]), **_bounds(marks), **_model(parts[1])}
+        names = {"names": list(get_args(parts[0]))} if get_origin(parts[0]) is Literal else {}
+        return {"kind": "named", "of": _of(parts[1]), **names, **_bounds(marks), **_model(parts[1])}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return {"kind": "table"}
     kinds: dict[Any, str] = {bool: "flag", int: "whole", float: "number", str: "text", Path: "path"}
@@ -219,10 +239,18 @@ def _lines(document: Document, depth: int) -> list[str]:
     lines, pad = ["{"], " " * depth
     for number, (name, value) in enumerate(document.items()):
         comma = "," if number + 1 < len(document) else ""
-        below = _lines(value, depth + 1) if _has_keys(value) else [json.dumps(value, ensure_ascii=False)]
+        below = _lines(value, depth + 1) if _has_keys(value) else _rows(value, pad)
         lines += [f"{pad} {json.dumps(name)}: {below[0]}", *below[1:]]
         lines[-1] += comma
     return [*lines, f"{pad}}}"]
+
+
+def _rows(value: object, pad: str) -> list[str]:
+    """A list of tables has a line for each; everything else stands in one."""
+    if not isinstance(value, list) or not value or not isinstance(value[0], dict):
+        return [json.dumps(value, ensure_ascii=False)]
+    rows = [f"{pad}  {json.dumps(row, ensure_ascii=False)}" for row in value]
+    return ["[", *(f"{row}," for row in rows[:-1]), rows[-1], f"{pad} ]"]
 
 
 def _has_keys(value: object) -> bool:

@@ -27,6 +27,7 @@ __all__ = [
     "default_tables_json",
     "dispatch_table_json",
     "exposures",
+    "files_digest",
     "give_back_start",
     "guards_of_mqtt",
     "hash_password",
@@ -35,6 +36,7 @@ __all__ = [
     "look_at_files",
     "made_files",
     "made_partitions",
+    "memory_notices",
     "monotonic_ns",
     "store_backup",
     "store_check",
@@ -130,6 +132,12 @@ def users_notice(users: int | None, asks_others: bool) -> str | None:
     ``users``: how many are in it; None: there is no such file.
     """
 
+def memory_notices(limits_json: str) -> list[str]:
+    """Limits of memory that are above what this process may have, a line each.
+
+    ``limits_json``: the table as a node takes it.
+    """
+
 def believed_files(
     file: str | os.PathLike[str] | None,
     listeners: int,
@@ -159,6 +167,9 @@ def look_at_files(
     ``files``: path, the key that names it, whether what is in it is secret. ``data``: the folder where something is
     kept. ``uid``: the broker's account; ``private_group``: its group, if nobody else is in it.
     """
+
+def files_digest(files: Sequence[str | os.PathLike[str]]) -> int | None:
+    """A number of this process that stands for what is in all of ``files``; None: there are none."""
 
 def strange_kinds(files: Sequence[tuple[str | os.PathLike[str], str, bool]]) -> list[tuple[str, str, str]]:
     """The same of what lies where one of ``files`` is named and is neither a file nor a folder."""

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapwing._core import certificate_times, weak_rsa_key
-from lapwing.regular_file import open_file
+from lapwing.regular_file import CERTIFICATE_BYTES_MAX, open_file
 
 if TYPE_CHECKING:
     from lapwing.config import Config
 
-_BYTES_MAX = 4 << 20
 _DAY_S = 86_400
 _AHEAD_S = {"certificate": 30 * _DAY_S, "revocation list": _DAY_S}
 """How long before their end it is told: lists are made anew each week or each day."""
@@ -55,7 +54,7 @@ def _files(config: Config, *, with_lists: bool) -> Iterator[tuple[str, Path]]:
 def _of_file(file: Path, key: str, now_s: float) -> list[str]:
     try:
         with open_file(file) as opened:
-            pem = opened.read(_BYTES_MAX)
+            pem = opened.read(CERTIFICATE_BYTES_MAX)
     except OSError:
         return []
     return _of_times(pem, now_s) + ([] if key.endswith("certificate") else _of_authorities(pem))

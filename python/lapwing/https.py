@@ -10,14 +10,13 @@ from pathlib import Path
 
 from lapwing.errors import ConfigError
 from lapwing.host_port import join_host_port
-from lapwing.regular_file import open_file, read_once
+from lapwing.regular_file import CERTIFICATE_BYTES_MAX, open_file, read_once
 
 _NO_TLS = frozenset(("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL"))
 """What OpenSSL calls an answer that is no TLS."""
 _NO_HTTP = (http.client.BadStatusLine,)
 """`RemoteDisconnected` is one: nothing came."""
 _PROBE_S = 2.0
-_PEM_BYTES_MAX = 4 << 20
 
 
 def open_connection(scheme: str, host: str, port: int, *, timeout_s: float, ca: str = "") -> http.client.HTTPConnection:
@@ -54,7 +53,7 @@ def _context(ca: str) -> ssl.SSLContext:
 @cache
 def _out_of_pipe(ca: str) -> str:
     """What a pipe held: nobody can read it again for the next connection."""
-    return read_once(Path(ca), _PEM_BYTES_MAX).decode("ascii", "ignore")
+    return read_once(Path(ca), CERTIFICATE_BYTES_MAX).decode("ascii", "ignore")
 
 
 def tls_reason(error: OSError) -> str:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+CERTIFICATE_BYTES_MAX = 4 << 20
+"""Of a file of certificates, authorities, lists or keys in PEM, as on the Rust side (a test compares)."""
 _WAIT_S = 10.0
 """How long a pipe may say nothing. Who fills one has mostly done so before it is opened."""
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from lapwing._core import weak_rsa_key
-from lapwing.regular_file import open_file
-
-_BYTES_MAX = 4 << 20
+from lapwing.regular_file import CERTIFICATE_BYTES_MAX, open_file
 
 
 def weak_key_in(file: Path) -> str | None:
     """What to say of the shortest key in a file; None: it is long enough, or its user says why it cannot read it."""
     try:
         with open_file(file) as opened:
-            return weak_rsa_key(opened.read(_BYTES_MAX))
+            return weak_rsa_key(opened.read(CERTIFICATE_BYTES_MAX))
     except OSError:
         return None

@@ -14,3 +14,7 @@ mod wrong_kind;
 pub use open::open_file;
 pub use read::read_file;
 pub use wrong_kind::{WrongKind, explained};
+
+/// The bound for a file of certificates, authorities, revocation lists or keys in PEM: more than any chain or list of roots in
+/// use, and a hundred thousand revoked certificates. `lapwing.regular_file` has the same; a test compares them.
+pub const CERTIFICATE_BYTES_MAX: u64 = 4 << 20;

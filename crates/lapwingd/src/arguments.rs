@@ -22,6 +22,7 @@ Options:
   --log-format FORMAT Of standard error: text, json, auto.
   --json              Print one JSON object per line.
   --check             Say what a start would refuse of the configuration, and do not start.
+  --running           With --check: a broker runs with it; ports and the data folder are left out.
   --version           Print the version and exit.
   -h, --help          Print this and exit.
 
@@ -43,6 +44,8 @@ pub(crate) struct Arguments {
     pub is_json: bool,
     /// Only looks.
     pub is_check: bool,
+    /// A broker runs with the configuration that is looked at.
+    pub is_running: bool,
 }
 
 /// What somebody wants of the program.
@@ -75,6 +78,7 @@ pub(crate) fn read(given: impl Iterator<Item = OsString>) -> Result<Asked, Fault
             "--version" => return Ok(Asked::Words(format!("lapwingd {}\n", env!("CARGO_PKG_VERSION")))),
             "--json" => arguments.is_json = true,
             "--check" => arguments.is_check = true,
+            "--running" => arguments.is_running = true,
             "--config" => arguments.config = Some(PathBuf::from(given_value()?)),
             "--set" => arguments.settings.push(given_value()?),
             "--listen" => arguments.named.push(("--listen", "broker.listen", given_value()?)),

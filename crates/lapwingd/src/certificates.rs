@@ -1,15 +1,14 @@
 //! Certificates that are not good yet, not any more, or not for long: a line each. None is a reason not to start: a renewed file
 //! counts from the next SIGHUP on. Revocation lists that are over the node tells of itself.
 
-use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use lapwing_files::{CERTIFICATE_BYTES_MAX, read_file};
 use lapwing_node::{WallTime, certificate_times};
 
 use crate::configuration::Configuration;
 
-const BYTES_MAX: u64 = 4 << 20;
 const DAY: Duration = Duration::from_secs(86_400);
 /// How long before its end it is told.
 const AHEAD: Duration = Duration::from_secs(30 * 86_400);
@@ -30,11 +29,7 @@ pub(crate) fn notices(configuration: &Configuration) -> Vec<String> {
 }
 
 fn of_file(file: &Path, key: &str, now: Duration) -> Vec<String> {
-    let mut pem = Vec::new();
-    let read = std::fs::File::open(file).and_then(|opened| opened.take(BYTES_MAX).read_to_end(&mut pem));
-    if read.is_err() {
-        return Vec::new();
-    }
+    let Ok(pem) = read_file(file, CERTIFICATE_BYTES_MAX) else { return Vec::new() };
     let found = certificate_times(&pem);
     let told = |(number, what): (usize, String)| match found.len() {
         1 => format!("{} ({key}): {what}", file.display()),

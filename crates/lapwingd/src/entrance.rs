@@ -1,6 +1,6 @@
 //! No open door by accident, and a line for what is left open: the node decides, as for the package; here it is told.
 
-use lapwing_node::{Config, Entrance, NO_LISTENER, users_notice};
+use lapwing_node::{Config, Entrance, NO_LISTENER, memory_notices, users_notice};
 
 use crate::fault::{Fault, Faults};
 use crate::system::user_id;
@@ -20,7 +20,8 @@ pub(crate) fn check(config: &Config) -> Result<(), Faults> {
     faults.or(())
 }
 
-/// What a configuration leaves open that its writer may not have meant: a line each, the worst first.
+/// What a configuration leaves open that its writer may not have meant, the worst first, and limits that this machine is too
+/// small for: a line each.
 pub(crate) fn exposures(config: &Config) -> Vec<String> {
     let mut told: Vec<String> = (user_id() == 0).then(|| ROOT.to_owned()).into_iter().collect();
     told.extend(Entrance::of(config).exposures());
@@ -28,5 +29,6 @@ pub(crate) fn exposures(config: &Config) -> Vec<String> {
     let asks_others = auth.jwt.is_some() || auth.outside.is_some();
     let notice = users_notice(auth.users.as_ref().map(Vec::len), asks_others);
     told.extend(notice.map(|words| format!("auth.users {words}")));
+    told.extend(memory_notices(&config.limits));
     told
 }

@@ -47,6 +47,11 @@ impl Fault {
         Fault { what, place: String::new(), remedy: remedy.to_owned(), exit_code }
     }
 
+    /// The same at a place.
+    pub(crate) fn at(self, place: String) -> Self {
+        Fault { place, ..self }
+    }
+
     /// The same with another exit code: what no start can use is a wrong setting.
     pub(crate) fn lasting(self) -> Self {
         Fault { exit_code: WRONG, ..self }

@@ -1,16 +1,10 @@
 //! Which files of certificates, authorities, revocation lists and keys hold something else than before: for the audit trail.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
-use lapwing_files::read_file;
-use lapwing_node::ListenerConfig;
+use lapwing_node::{ListenerConfig, files_digest};
 
-/// What is read of each; no listener opens one that has more.
-const BYTES_MAX: u64 = 4 << 20;
-
-/// What is in those of each listener, none for one without: a digest under a key of this process stands for it.
+/// What is in those of each listener, none for one without: a number stands for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeyFiles(Vec<Option<u64>>);
 
@@ -28,12 +22,9 @@ impl KeyFiles {
 }
 
 fn digest(listener: &ListenerConfig) -> Option<u64> {
-    static KEY: OnceLock<RandomState> = OnceLock::new();
     let ListenerConfig { certificate, key, client_ca, crl, psk, .. } = listener;
-    let files: Vec<&PathBuf> = [certificate, key, client_ca, psk].into_iter().flatten().chain(crl).collect();
-    // One that cannot be read is told of by who uses it.
-    let contents: Vec<Option<Vec<u8>>> = files.into_iter().map(|file| read_file(file, BYTES_MAX).ok()).collect();
-    (!contents.is_empty()).then(|| KEY.get_or_init(RandomState::new).hash_one(contents))
+    let files: Vec<PathBuf> = [certificate, key, client_ca, psk].into_iter().flatten().chain(crl).cloned().collect();
+    files_digest(&files)
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod fault;
 mod http;
 mod key_files;
 mod log;
+mod rehearsal;
 mod reload;
 mod rights;
 mod serve;

@@ -16,7 +16,7 @@ use crate::log::{Log, say};
 use crate::reload::{self, counts};
 use crate::signals::Signal;
 use crate::supervisor::Supervisor;
-use crate::{certificates, http, rights, start};
+use crate::{certificates, http, rehearsal, rights, start};
 
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(3_600);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -38,7 +38,7 @@ pub(crate) fn serve(
     let mut told = notices(&configuration)?;
     told.iter().for_each(|line| log.notice(line, "start"));
     if arguments.is_check {
-        return check(&configuration);
+        return check(&configuration, arguments.is_running);
     }
     let mut supervisor = Supervisor::of_environment();
     let node = Arc::new(start::start(&configuration.node, log, &supervisor)?);
@@ -122,9 +122,12 @@ fn tell_new(lines: Vec<String>, told: &mut Vec<String>, log: &Log) {
     }
 }
 
-fn check(configuration: &Configuration) -> Result<u8, Faults> {
+fn check(configuration: &Configuration, is_running: bool) -> Result<u8, Faults> {
     let mut faults = Faults::default();
     Handle::listener_faults(&configuration.node).iter().for_each(|fault| faults.push(Fault::of_node(fault)));
+    if !is_running {
+        faults.add(rehearsal::look(configuration).err().unwrap_or_default());
+    }
     faults.or(())?;
     Ok(u8::from(say("the configuration is right\n").is_err()))
 }

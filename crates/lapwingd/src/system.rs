@@ -1,8 +1,11 @@
 //! What only the kernel's own calls can say or do: all the unsafe code of this room.
 
+use std::ffi::CString;
 use std::io;
 use std::net::TcpStream;
 use std::os::fd::AsRawFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::time::Duration;
 
 /// A set of signals that nobody is ended by.
@@ -36,6 +39,13 @@ impl Blocked {
 pub(crate) fn user_id() -> u32 {
     // SAFETY: it takes nothing and cannot fail.
     unsafe { libc::geteuid() }
+}
+
+/// Whether this process may make files in a folder.
+pub(crate) fn may_write(folder: &Path) -> bool {
+    let Ok(path) = CString::new(folder.as_os_str().as_bytes()) else { return false };
+    // SAFETY: the path ends with a zero, and lives for the call.
+    unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
 }
 
 /// Memory comes in pages of the usual size, on machines too that give huge ones to whoever does not ask: each small table of

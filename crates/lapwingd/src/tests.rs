@@ -36,7 +36,7 @@ fn mistakes_are_named_with_their_line() {
          \"64M\"\nreceive_maximum = 0\n[streams.a]\n[[rules]]\nidentity = \"a\"\nmay = [\"fly\"]\n[nothing]\n",
     );
     for said in [
-        "unknown key broker.shard (lapwing.toml:2): remove it; known here: data, drain",
+        "unknown key broker.shard (lapwing.toml:2): did you mean broker.shards?",
         "broker.shards is wrong (lapwing.toml:3): must be 0 to 64",
         "broker.drain is wrong (lapwing.toml:4): must be a duration",
         "broker.durability is wrong (lapwing.toml:5): must be one of \"disk\", \"memory\"",
@@ -98,11 +98,17 @@ fn what_the_node_refuses_is_refused() {
         ("[streams.a]\nfilter = \"a/#/b\"\n", "streams.a.filter"),
         ("[broker]\nlisten = \"tcp://0.0.0.0:1883\"\n", "no open listener beyond loopback"),
         ("[broker]\nlisten = []\n", "broker.listen is empty"),
+        ("[streams.a]\nfilter = \"a/#/b\"\n", "is not a topic filter (lapwing.toml:2): "),
         (
             "[[listeners]]\nurl = \"tcp://127.0.0.1:1\"\nretry = \"1s\"\n",
             "listeners[0].retry has no meaning for tcp (lapwing.toml:3)",
         ),
         ("[[listeners]]\nurl = \"tcp://127.0.0.1:1\"\nkey = \"k\"\n", "key"),
+        (
+            "[log.levels]\nnothing = \"off\"\n",
+            "log.levels.nothing: bad name (lapwing.toml:2): must be one of memory, disk",
+        ),
+        ("[streams.\"a/b\"]\nfilter = \"a\"\n", "\"a/b\" is no name of a stream"),
         ("[limits]\nmemory_high_bytes = 2\nmemory_max_bytes = 1\n", "limits.memory_high_bytes"),
         ("[auth]\nusers = \"none.toml\"\n", "cannot read the users file"),
         ("[broker]\nhttp = \"0.0.0.0:8080\"\n", "other machines"),

@@ -267,8 +267,22 @@ fn exit_codes() {
     let output = refused(folder.path(), &[&off[..], &["--check", "--json"]].concat());
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"the configuration is right\n"[..]));
 
+    let beyond = ["--set", "limits.memory_high_bytes=4096TiB", "--check"];
+    let output = refused(folder.path(), &[&off[..], &beyond].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("limits.memory_high_bytes = 4096TiB is above the "), "{said}");
+
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("tcp://{}", taken.local_addr().expect("it has one"));
+    let check = ["--check", "--listen", &url];
+    let output = refused(folder.path(), &[&off[..], &check].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.code() == Some(2) && said.contains("broker.listen.0: another process listens there"),
+        "{said}"
+    );
+    assert!(refused(folder.path(), &[&off[..], &check, &["--running"]].concat()).status.success());
+
     let output = refused(folder.path(), &[&off[..], &["--listen", &url, "--log-format", "json"]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");

@@ -26,6 +26,7 @@ mod error;
 mod event_loop;
 mod events;
 mod extensions;
+mod file_digest;
 mod file_rights;
 mod group_book;
 mod group_declarations;
@@ -88,6 +89,7 @@ pub use config::{
 pub use entrance::{Entrance, NO_LISTENER, TokensTaken, Unguarded, users_notice};
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};
+pub use file_digest::files_digest;
 pub use file_rights::{
     Believed, FileFault, Looked, Trusted, believed_files, is_private_group, kind_at, look_at_files, made_files,
     strange_kind,
@@ -103,6 +105,7 @@ pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
 pub use lapwing_store::{ReadBy, ReaderInfo};
 pub use lapwing_transport::{CertificateTimes, WeakRsaKey, certificate_times, weak_rsa_key};
 pub use life::Failure;
+pub use memory::memory_notices;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use one_line::{is_hidden, one_line};
 pub use session_pages::{SessionOrder, SessionQuery};

@@ -38,6 +38,15 @@ pub(crate) fn users_notice(users: Option<usize>, asks_others: bool) -> Option<&'
     lapwing_node::users_notice(users, asks_others)
 }
 
+/// Limits of memory that are above what this process may have, a line each. `limits_json`: the table as a node takes it.
+#[pyfunction]
+pub(crate) fn memory_notices(py: Python<'_>, limits_json: &str) -> PyResult<Vec<String>> {
+    let limits = serde_json::from_str(limits_json).map_err(|error| {
+        core_error(py, "config", &format!("limits: {error}"), "Correct the key or the value named.", &[])
+    })?;
+    Ok(lapwing_node::memory_notices(&limits))
+}
+
 fn parse(py: Python<'_>, entrance_json: &str) -> PyResult<Entrance> {
     serde_json::from_str(entrance_json).map_err(|error| {
         core_error(py, "config", &format!("listeners: {error}"), "Correct the key or the value named.", &[])

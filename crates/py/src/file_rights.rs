@@ -54,6 +54,12 @@ pub(crate) fn strange_kinds(py: Python<'_>, files: Vec<File>) -> Vec<Fault> {
     py.detach(|| believed(files).iter().filter_map(lapwing_node::strange_kind).map(fault).collect())
 }
 
+/// A number of this process that stands for what is in all of `files`; None: there are none.
+#[pyfunction]
+pub(crate) fn files_digest(py: Python<'_>, files: Vec<PathBuf>) -> Option<u64> {
+    py.detach(|| lapwing_node::files_digest(&files))
+}
+
 /// What lies there, in words, where it is neither a file nor a folder; None: one of these, or nothing.
 #[pyfunction]
 pub(crate) fn kind_at(py: Python<'_>, path: PathBuf) -> Option<&'static str> {

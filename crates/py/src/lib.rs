@@ -48,11 +48,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(entrance::exposures, module)?)?;
     module.add_function(wrap_pyfunction!(entrance::guards_of_mqtt, module)?)?;
     module.add_function(wrap_pyfunction!(entrance::users_notice, module)?)?;
+    module.add_function(wrap_pyfunction!(entrance::memory_notices, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::believed_files, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::made_files, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::look_at_files, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::strange_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::kind_at, module)?)?;
+    module.add_function(wrap_pyfunction!(file_rights::files_digest, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::is_private_group, module)?)?;
     module.add_function(wrap_pyfunction!(strategy::try_strategy, module)?)?;
     module.add_function(wrap_pyfunction!(access::hash_password, module)?)?;

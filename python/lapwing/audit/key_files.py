@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lapwing.regular_file import open_file
+from lapwing._core import files_digest
 
 if TYPE_CHECKING:
     from lapwing.config import Config
     from lapwing.config.http import HttpSection
     from lapwing.config.listeners import ListenerConfig
 
-_BYTES_MAX = 4 << 20
-"""What is read of each; no listener opens one that has more."""
 _KEYS = ("certificate", "key", "client_ca", "psk")
 
 
 class KeyFiles:
-    """Those of every listener, HTTP's too, as they are now: a digest stands for what is in them."""
+    """Those of every listener, HTTP's too, as they are now: a number stands for what is in them, as for `lapwingd`."""
 
     def __init__(self, config: Config) -> None:
-        self._digests = {place: _digest(files) for place, files in _files(config) if files}
+        self._digests = {place: files_digest(files) for place, files in _files(config) if files}
 
     def changes_to(self, now: KeyFiles) -> list[str]:
         """The listeners whose files are others now, by URL; ``http`` for HTTP's."""
@@ -36,16 +33,3 @@ def _files(config: Config) -> Iterator[tuple[tuple[int, str], list[Path]]]:
     for number, (name, section) in enumerate(places):
         named = [getattr(section, key, None) for key in _KEYS]
         yield (number, name), [*(file for file in named if file is not None), *section.crl]
-
-
-def _digest(files: list[Path]) -> bytes:
-    found = hashlib.sha256()
-    for file in files:
-        try:
-            with open_file(file) as opened:
-                content = opened.read(_BYTES_MAX + 1)
-        except OSError:  # whoever uses it says so
-            found.update(b"none")
-        else:
-            found.update(b"file" + len(content).to_bytes(8, "big") + content)
-    return found.digest()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lapwing.auth import User, new_token, parse_user_name, read_users, update_users
+from lapwing.auth import User, new_token, parse_user_name, read_users, update_users, users_file
 from lapwing.errors import ConfigError
 
 HASH = "$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$c2VjcmV0"
@@ -188,3 +188,16 @@ def test_a_link_to_itself_is_an_error_and_can_be_replaced(tmp_path: Path) -> Non
     with update_users(file) as users:
         users["alice"] = User("alice")
     assert list(read_users(file)) == ["alice"]
+
+
+def test_a_large_file_is_told_with_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is it said to be too large, by how much and what to do, as `lapwingd` says it?"""
+    monkeypatch.setattr(users_file, "BYTES_MAX", 2)
+    file = tmp_path / "users.toml"
+    file.write_text("# u")
+    with pytest.raises(ConfigError) as raised:
+        read_users(file)
+    assert str(raised.value) == (
+        f"the users file has 3 bytes, and 2 is the most ({file}): check that this is the right file, or take users that"
+        " nobody needs out of it"
+    )

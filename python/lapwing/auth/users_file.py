@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,7 +30,8 @@ Users = dict[str, User]
 
 HEAD = "# Written by `lapwing user`, down to its last line. Passwords are kept as argon2id, tokens as SHA-256.\n"
 LAST_LINE = "# end of users"
-_BYTES_MAX = 64 << 20
+BYTES_MAX = 64 << 20
+"""Of the file: of some hundred thousand users."""
 _REMEDY = "correct it, or remove the user and add it again with lapwing user"
 
 
@@ -83,9 +85,14 @@ def _read(path: Path) -> str:
         ):  # who reads a pipe waits; a device would be replaced
             raise ConfigError("the users file is no file", where=str(path), remedy="name a file, or make one there")
         with path.open("rb") as file:
-            raw = file.read(_BYTES_MAX + 1)
-        if len(raw) > _BYTES_MAX:
-            raise ConfigError(f"the users file is larger than {_BYTES_MAX} bytes", where=str(path))
+            raw = file.read(BYTES_MAX + 1)
+            size = max(len(raw), os.fstat(file.fileno()).st_size)
+        if len(raw) > BYTES_MAX:
+            raise ConfigError(
+                f"the users file has {size} bytes, and {BYTES_MAX} is the most",
+                where=str(path),
+                remedy="check that this is the right file, or take users that nobody needs out of it",
+            )
         return raw.decode("utf-8-sig")
     except OSError as error:
         remedy = "make it with lapwing user add NAME, and let the broker's account read it"

@@ -1,10 +1,12 @@
-"""What a configuration leaves open to others that its writer may not have meant: a line each, for the start to say.
+"""What a configuration does that its writer may not have meant: a line each, for the start to say.
 
-Not wrong, so not refused: something in front may encrypt, a container may have no other account.
+It leaves something open to others, or sets limits that this machine has no memory for. Not wrong, so not refused:
+something in front may encrypt, a container may have no other account, memory may be added.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from lapwing import _core
@@ -27,4 +29,5 @@ def exposures(config: Config, *, is_root: bool = False, has_hooks: bool = False)
         is_root: The broker is root, and stays it.
         has_hooks: Hooks judge clients, beside what the configuration says.
     """
-    return [_ROOT] * is_root + _core.exposures(entrance_json(config, has_hooks=has_hooks))
+    beyond = _core.memory_notices(json.dumps(config.limits.model_dump(by_alias=True)))
+    return [_ROOT] * is_root + _core.exposures(entrance_json(config, has_hooks=has_hooks)) + beyond

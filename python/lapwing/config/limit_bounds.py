@@ -1,28 +1,20 @@
-"""What limits are held against: other limits, or what follows from a whole configuration, with words for it."""
+"""What the rules about limits come to for a whole configuration: a number, and words for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from lapwing.config.layers import KeyPath
+from lapwing.config.limit_pair import BoundRule, Pair, When
+from lapwing.config.limit_topics import BRIDGE_TOPICS, TOPIC_PLACES, TopicPlace, filled, shortest
 from lapwing.config.problems import show_key
 from lapwing.config.profiles import default_of
 from lapwing.config.units import show_duration, show_size
 
 if TYPE_CHECKING:
     from lapwing.config.model import Config
-
-MEMORY_HIGH = "memory_high_bytes"
-CONNECT_BYTES = 16
-"""A CONNECT of 5.0 around its client id."""
-PUBLISH_BYTES = 10
-"""A PUBLISH of 5.0 around its topic, without payload."""
-_USER_PROPERTY_BYTES = 5
-"""The shortest one: its identifier, and two empty strings with their lengths."""
-FILTER_BYTES = 4
-"""The shortest filter in a SUBSCRIBE: its length, one character, its options."""
 
 _IN_MS = ("expiry", "ttl", "timeout", "_after", "_age")
 """In names of keys whose times are in milliseconds; ``expiry`` is in seconds but for holds."""
@@ -40,24 +32,64 @@ class Bound(NamedTuple):
     words: str
 
 
-BoundOf = Callable[["Config"], Bound | None]
-"""What follows from a whole configuration; None: it is off."""
+class _Measured(NamedTuple):
+    """What a rule begins with: a number, and the parts of its words."""
+
+    value: int
+    parts: tuple[str, ...] = ()
+    key: str = ""
+    shown: str = ""
+    where: str = ""
+
+
+def bound_of(config: Config, pair: Pair, entry: str) -> Bound | None:
+    """What ``pair`` is held against; None: nothing, or that is off.
+
+    Args:
+        config: The whole configuration.
+        pair: Of it.
+        entry: What ``@`` stands for.
+    """
+    held = (rule for rule in pair.bounds if all(_holds(config, when, entry) for when in rule.when))
+    rule = next(held, None)
+    measured = rule and _measured(config, rule, entry)
+    if rule is None or measured is None:
+        return None
+    words = rule.words.format(
+        *measured.parts, key=measured.key, shown=measured.shown, value=measured.value, where=measured.where
+    )
+    product = measured.value * rule.times
+    return Bound((-(-product // rule.over) if rule.rounds_up else product // rule.over) + rule.plus, words)
 
 
 def looked_up(config: Config, key: KeyPath) -> tuple[Any, bool]:
     """The value, and whether somebody has set it to something else than its default."""
     table: Any = config
     for name in key[:-1]:
-        table = (
-            table[int(name)]
-            if isinstance(table, list)
-            else table[name]
-            if isinstance(table, dict)
-            else getattr(table, name)
-        )
+        table = _below(table, name)
     value = getattr(table, key[-1])
     # Not only whether it is there: what `config show` writes has every default.
     return value, value != default_of(config.broker.profile, key, type(table))
+
+
+def values_at(table: Any, pattern: KeyPath, names: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
+    """All that there is at a key with ``*`` for each entry, with its key."""
+    if table is None:
+        return
+    if not pattern:
+        yield names, table
+    elif pattern[0] != "*":
+        yield from values_at(_below(table, pattern[0]), pattern[1:], (*names, pattern[0]))
+    else:
+        entries = table.items() if isinstance(table, dict) else ((str(at), one) for at, one in enumerate(table))
+        for name, below in entries:
+            yield from values_at(below, pattern[1:], (*names, name))
+
+
+def _below(table: Any, name: str) -> Any:
+    if isinstance(table, list):
+        return table[int(name)]
+    return table[name] if isinstance(table, dict) else getattr(table, name)
 
 
 def shown(key: KeyPath, value: int) -> str:
@@ -69,25 +101,58 @@ def shown(key: KeyPath, value: int) -> str:
     return show_size(value) if "bytes" in key[-1] else str(value)
 
 
-def other_limit(*key: str, factor: Callable[[int], int] = lambda value: value, words: str = "") -> BoundOf:
-    """A bound that is another limit, or follows from it; none where that one is 0: "off" for all that may be 0."""
+def keys_of(key: str, entry: str) -> KeyPath:
+    """A key of a rule as one of the configuration."""
+    return tuple(entry if name == "@" else name for name in key.split("."))
 
-    def bound(config: Config) -> Bound | None:
+
+def _holds(config: Config, when: When, entry: str) -> bool:
+    if when.test == "own_bridge":
+        return _is_own_bridge(config)
+    values = [value for _, value in values_at(config, keys_of(when.key, entry)) if value not in ("", [])]
+    match when.test:
+        case "is":
+            return values == [when.value]
+        case "set":
+            return bool(values)
+        case "unset":
+            return not values
+        case "above_zero":
+            return any(value > 0 for value in values)
+
+
+def _measured(config: Config, rule: BoundRule, entry: str) -> _Measured | None:
+    keys = [keys_of(key, entry) for key in rule.keys]
+    match rule.of:
+        case "first":
+            found = ((key, value) for key in keys if (value := looked_up(config, key)[0]))
+            return next((_Measured(value, (), show_key(key), shown(key, value)) for key, value in found), None)
+        case "sum":
+            return _sum(config, keys)
+        case "entries":
+            return _Measured(sum(1 for key in keys for _ in values_at(config, key)))
+        case "largest_packet":
+            most = _largest_packet(config)
+            return _Measured(most, shown=show_size(most))
+        case "topic_levels" | "topic_bytes":
+            return _longest_topic(config, in_levels=rule.of == "topic_levels")
+        case "longest_expiry":
+            return _longest_expiry(config)
+
+
+def _sum(config: Config, keys: list[KeyPath]) -> _Measured | None:
+    total, parts = 0, []
+    for key in keys:
         value, _ = looked_up(config, key)
-        if value == 0:
+        if value is None:
             return None
-        return Bound(factor(value), f"{words}{show_key(key)} = {shown(key, value)}")
-
-    return bound
-
-
-def subscriptions(config: Config) -> Bound:
-    """What one session may have subscribed to."""
-    most = config.limits.subscriptions_per_session_max
-    return Bound(most, f"limits.subscriptions_per_session_max = {most}")
+        number = len(value.encode()) if isinstance(value, str) else value
+        total += number
+        parts.append(str(number) if isinstance(value, str) else shown(key, number))
+    return _Measured(total, tuple(parts))
 
 
-def largest_packet(config: Config) -> int:
+def _largest_packet(config: Config) -> int:
     """The largest packet that any listener takes, in bytes."""
     most = config.limits.packet_bytes_max
     own = [listener.packet_bytes_max or most for listener in config.listeners]
@@ -96,85 +161,32 @@ def largest_packet(config: Config) -> int:
     return max([*own, most] if has_plain else own)
 
 
-def packet_room(besides: int = 0) -> Callable[[Config], Bound]:
-    """What is left of the largest packet, ``besides`` what else is in it."""
+def _longest_topic(config: Config, *, in_levels: bool) -> _Measured | None:
+    """What the shortest topics that match need, so that every filter of the configuration can match one."""
 
-    def bound(config: Config) -> Bound:
-        most = largest_packet(config)
-        return Bound(
-            most - besides, f"packet_bytes_max = {show_size(most)}{' and what is in a packet' if besides else ''}"
-        )
+    def measure(topic: str) -> int:
+        return topic.count("/") + 1 if in_levels else len(topic.encode())
 
-    return bound
-
-
-def memory(factor: Callable[[int], int] = lambda high: high, words: str = "") -> BoundOf:
-    """What there is for clients and messages: ``memory_high_bytes``, which is never above ``memory_max_bytes``."""
-
-    def bound(config: Config) -> Bound | None:
-        key = MEMORY_HIGH if config.limits.memory_high_bytes else "memory_max_bytes"
-        return other_limit("limits", key, factor=factor, words=words)(config)
-
-    return bound
-
-
-def memory_of_one(config: Config) -> Bound | None:
-    """What one packet may be, so that it leaves memory for others, and finds room among what is retained."""
-    is_retained = config.limits.retained_bytes_max > 0 and config.limits.retained_messages_max > 0
-    if not is_retained:
-        return memory()(config)
-    half = memory(lambda high: high // 2, "half of ")(config)
-    return half and Bound(half.value, f"{half.words}, all that is retained")
-
-
-def memory_in_memory(config: Config) -> Bound | None:
-    """What waits takes memory where it is not on disk."""
-    return memory()(config) if config.broker.durability == "memory" else None
-
-
-def token_room(config: Config) -> Bound | None:
-    """What a token in a CONNECT may have; none where no tokens are taken."""
-    if not config.auth.jwt.algorithms:
+    places = (*TOPIC_PLACES, BRIDGE_TOPICS) if _is_own_bridge(config) else TOPIC_PLACES
+    found = [(measure(topic), where) for place in places for where, topic in _topics(config, place)]
+    if not found:
         return None
-    most = config.limits.connect_bytes_max - CONNECT_BYTES
-    return Bound(most, f"what limits.connect_bytes_max = {show_size(most + CONNECT_BYTES)} leaves for it")
+    most, where = max(found)
+    return _Measured(most, where=where)
 
 
-def time_to_connect(is_on: Callable[[Config], bool]) -> BoundOf:
-    """How long a CONNECT may take, with what somebody outside has to say to it; none where nobody is asked."""
-    most = other_limit("limits", "connect_timeout")
-    return lambda config: most(config) if is_on(config) else None
+def _topics(config: Config, place: TopicPlace) -> Iterator[tuple[str, str]]:
+    pattern = tuple(place.path.split("."))
+    for names, value in values_at(config, pattern):
+        if place.needs is not None:
+            key, wanted = place.needs
+            entries = (name for name, part in zip(names, pattern, strict=True) if part == "*")
+            if [found for _, found in values_at(config, filled(key, entries))] != [wanted]:
+                continue
+        yield show_key(names[: place.shown]), shortest(names[-1] if place.is_name else value, place)
 
 
-def asked_for_notes(config: Config) -> Bound | None:
-    """The user property with which clients ask for stamps, where that is meant."""
-    is_meant = config.envelope.stamp == "always"
-    return Bound(1, 'the one with which clients ask, envelope.stamp = "always"') if is_meant else None
-
-
-def user_properties(config: Config) -> Bound:
-    """How many user properties fit in the largest packet."""
-    most = largest_packet(config)
-    words = f"what fits in packet_bytes_max = {show_size(most)}, {_USER_PROPERTY_BYTES} bytes for each"
-    return Bound(most // _USER_PROPERTY_BYTES, words)
-
-
-def places(config: Config) -> Bound:
-    """All sessions that there may be."""
-    places = config.limits.connections_max + config.limits.sessions_offline_max
-    return Bound(places, f"limits.connections_max + limits.sessions_offline_max = {places}")
-
-
-def own_bridge(bound: BoundOf) -> BoundOf:
-    """A bound of the bridge of the same file, where it connects to this broker, as far as its port tells."""
-
-    def of_own(config: Config) -> Bound | None:
-        return bound(config) if is_own_bridge(config) else None
-
-    return of_own
-
-
-def is_own_bridge(config: Config) -> bool:
+def _is_own_bridge(config: Config) -> bool:
     """Whether the bridge of the same file has rules, and connects to a port of this broker."""
     bridge = config.bridge
     if not (bridge.to_kafka or bridge.to_mqtt):
@@ -187,18 +199,12 @@ def is_own_bridge(config: Config) -> bool:
         return False  # it has no port that is one
 
 
-def declared(config: Config) -> Bound:
-    """The groups that the configuration declares."""
-    groups = sum(len(group.filters) for group in config.groups.values())
-    return Bound(groups, f"the {groups} groups that are declared under [groups]")
-
-
-def longest_expiry(config: Config) -> Bound | None:
-    """The longest that any message may wait before it expires, in milliseconds; None: there are some with no bound."""
+def _longest_expiry(config: Config) -> _Measured | None:
+    """The longest that any message may wait before it expires; None: there are some with no bound."""
     own = [table.message_expiry_max for table in config.topics.values() if table.message_expiry_max is not None]
     most = config.limits.message_expiry_max
     if most == 0 or 0 in own:
         return None
-    longest = max([most, *own])
-    where = "limits" if longest == most else "[topics]"
-    return Bound(longest * 1_000, f"message_expiry_max = {show_duration(longest * 1_000)} of {where}")
+    longest_ms = max([most, *own]) * 1_000
+    where = "limits" if longest_ms == most * 1_000 else "[topics]"
+    return _Measured(longest_ms, shown=show_duration(longest_ms), where=where)

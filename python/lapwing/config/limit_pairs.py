@@ -10,35 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lapwing.config.layers import Layer
-from lapwing.config.limit_bounds import (
+from lapwing.config.layers import KeyPath, Layer
+from lapwing.config.limit_bounds import bound_of, keys_of, looked_up, shown
+from lapwing.config.limit_pair import ONE_PACKET, SHORT, Pair, least, most
+from lapwing.config.limit_rules import (
+    ASKED_FOR_NOTES,
     CONNECT_BYTES,
-    FILTER_BYTES,
+    CONNECT_ROOM,
+    DECLARED,
+    DEEPEST_TOPIC,
+    FILTERS,
+    LONGEST_EXPIRY,
+    LONGEST_TOPIC,
+    MEMORY_IN_MEMORY,
+    MEMORY_OF_ONE,
+    PLACES,
     PUBLISH_BYTES,
-    Bound,
-    asked_for_notes,
-    declared,
-    largest_packet,
-    longest_expiry,
-    looked_up,
+    RESPONSE_TOPIC,
+    SUBSCRIPTIONS,
+    TOKEN_ROOM,
+    USER_PROPERTIES,
     memory,
-    memory_in_memory,
-    memory_of_one,
-    other_limit,
+    other,
     own_bridge,
     packet_room,
-    places,
-    shown,
-    subscriptions,
     time_to_connect,
-    token_room,
-    user_properties,
 )
-from lapwing.config.limit_pair import ONE_PACKET, SHORT, Pair, least, most
-from lapwing.config.limit_tables import pairs_of_tables
-from lapwing.config.limit_topics import deepest_filter, longest_filter, response_topic
+from lapwing.config.limit_tables import TABLE_PAIRS
 from lapwing.config.problems import place_of, show_key
-from lapwing.config.units import show_size
 from lapwing.errors import ConfigError, LapwingError
 
 if TYPE_CHECKING:
@@ -55,37 +54,44 @@ def check_limits(config: Config, layers: Sequence[Layer] = ()) -> None:
     Raises:
         ConfigError: with every pair that contradicts itself.
     """
-    found = [problem for pair in pairs_of(config) if (problem := _judge(config, pair, layers))]
+    found = [problem for pair, entry in pairs_of(config) if (problem := _judge(config, pair, entry, layers))]
     if found:
         raise ConfigError("the configuration is wrong", problems=found)
 
 
-def pairs_of(config: Config) -> Iterator[Pair]:
-    """The table, with a row for each listener, stream and identity that ``config`` has."""
-    yield from PAIRS
-    yield from pairs_of_tables(config)
+def pairs_of(config: Config) -> Iterator[tuple[Pair, str]]:
+    """The table, with a row for each listener, stream, hold, group and table of topics of ``config``, and its name."""
+    yield from ((pair, "") for pair in PAIRS)
+    for pair in TABLE_PAIRS:
+        entries = getattr(config, pair.key.partition(".")[0])
+        yield from ((pair, name) for name in (entries if isinstance(entries, dict) else map(str, range(len(entries)))))
 
 
-def _judge(config: Config, pair: Pair, layers: Sequence[Layer]) -> LapwingError | None:
-    value, is_set = looked_up(config, pair.key)
-    bound = pair.bound(config)
-    if bound is None or value is None or (pair.only_set and not is_set) or (value == 0 and pair.zero_is_any):
+def _judge(config: Config, pair: Pair, entry: str, layers: Sequence[Layer]) -> LapwingError | None:
+    key = keys_of(pair.key, entry)
+    value, is_set = looked_up(config, key)
+    if value is None or (pair.only_set and not is_set) or (value == 0 and pair.zero_is_any):
         return None
-    if value >= bound.value if pair.is_floor else value <= bound.value:
+    bound = bound_of(config, pair, entry)
+    if bound is None or (value >= bound.value if pair.is_floor else value <= bound.value):
         return None
-    where = place_of(pair.key, layers) or ("given in Python" if is_set else "default")
     limit = f"must be at least {bound.words}" if pair.is_floor else f"is above {bound.words}"
     change = "raise the first or lower the second" if pair.is_floor else "lower the first or raise the second"
+    where = _place(key, layers, is_set=is_set)
     return LapwingError(
-        f"{show_key(pair.key)} = {shown(pair.key, value)}", where=where, remedy=f"{limit}: {pair.otherwise}; {change}"
+        f"{show_key(key)} = {shown(config, key, value)}", where=where, remedy=f"{limit}: {pair.otherwise}; {change}"
     )
+
+
+def _place(key: KeyPath, layers: Sequence[Layer], *, is_set: bool) -> str:
+    return place_of(key, layers) or ("given in Python" if is_set else "default")
 
 
 PAIRS: tuple[Pair, ...] = (
     # What a connection has waiting.
     most(
         "limits.output_high_bytes",
-        other_limit("limits", "output_bytes_max"),
+        other("limits.output_bytes_max"),
         "a connection would end before anything is dropped for it",
         only_set=False,
     ),
@@ -93,28 +99,28 @@ PAIRS: tuple[Pair, ...] = (
     # The memory of all.
     most(
         "limits.memory_high_bytes",
-        other_limit("limits", "memory_max_bytes"),
+        other("limits.memory_max_bytes"),
         "everything would stop before connections are refused",
         only_set=False,
     ),
-    most("limits.packet_bytes_max", memory_of_one, ONE_PACKET, only_set=False),
+    most("limits.packet_bytes_max", MEMORY_OF_ONE, ONE_PACKET, only_set=False),
     most(
         "limits.retained_bytes_max",
-        memory(lambda high: high // 2, "half of "),
+        memory(2, "half of "),
         "retained messages would leave no memory for clients",
     ),
     most("limits.queue_memory_bytes", memory(), SHORT),
-    most("limits.queue_bytes_max", memory_in_memory, SHORT),
+    most("limits.queue_bytes_max", MEMORY_IN_MEMORY, SHORT),
     most("limits.log_lane_bytes", memory(), SHORT),
     most(
         "limits.strangers_bytes_max",
-        memory(lambda high: high // 4, "a quarter of "),
+        memory(4, "a quarter of "),
         "it has no effect",
     ),
     # What a session may have, and whether a packet may ask for it.
     least(
         "limits.filters_per_packet_max",
-        subscriptions,
+        SUBSCRIPTIONS,
         "a client that subscribes to all that it may have in one packet, as some do when they come back, would never"
         " have it; 0 takes all that fit in a packet",
         only_set=False,
@@ -122,26 +128,23 @@ PAIRS: tuple[Pair, ...] = (
     ),
     most(
         "limits.subscriptions_per_session_max",
-        lambda config: Bound(
-            largest_packet(config) // FILTER_BYTES,
-            f"what fits in packet_bytes_max = {show_size(largest_packet(config))}, {FILTER_BYTES} bytes for each",
-        ),
+        FILTERS,
         "a client that subscribes to all that it has in one packet, as some do when they come back, would be cut off",
     ),
-    most("limits.groups_per_session_max", subscriptions, "each group takes a subscription"),
-    most("limits.groups_per_session_max", other_limit("dispatch", "groups_max"), "there are no more groups"),
-    most("dispatch.group_metrics_max", other_limit("dispatch", "groups_max"), "there are no more groups"),
-    most("limits.groups_per_identity_max", other_limit("dispatch", "groups_max"), "there are no more groups"),
-    most("limits.sessions_per_identity_max", places, "there are no more sessions"),
-    most("dispatch.members_per_group_max", places, "there are no more sessions"),
+    most("limits.groups_per_session_max", SUBSCRIPTIONS, "each group takes a subscription"),
+    most("limits.groups_per_session_max", other("dispatch.groups_max"), "there are no more groups"),
+    most("dispatch.group_metrics_max", other("dispatch.groups_max"), "there are no more groups"),
+    most("limits.groups_per_identity_max", other("dispatch.groups_max"), "there are no more groups"),
+    most("limits.sessions_per_identity_max", PLACES, "there are no more sessions"),
+    most("dispatch.members_per_group_max", PLACES, "there are no more sessions"),
     most(
         "limits.retained_messages_per_identity_max",
-        other_limit("limits", "retained_messages_max"),
+        other("limits.retained_messages_max"),
         "there are no more retained messages",
     ),
     most(
         "limits.retained_bytes_per_identity_max",
-        other_limit("limits", "retained_bytes_max"),
+        other("limits.retained_bytes_max"),
         "there are no more bytes of retained messages",
     ),
     least(
@@ -151,21 +154,18 @@ PAIRS: tuple[Pair, ...] = (
         " any",
         zero_is_any=True,
     ),
-    least("dispatch.groups_max", declared, "there is no room for the others", only_set=False),
+    least("dispatch.groups_max", DECLARED, "there is no room for the others", only_set=False),
     # What fits in a packet.
     most("limits.connect_bytes_max", packet_room(), "it has no effect"),
     most(
         "limits.connect_bytes_max",
-        memory(lambda high: high // 4, "a quarter of "),
+        memory(4, "a quarter of "),
         "the largest could not come in",
         only_set=False,
     ),
     least(
         "limits.connect_bytes_max",
-        lambda config: Bound(
-            config.limits.client_id_bytes_max + CONNECT_BYTES,
-            f"limits.client_id_bytes_max = {config.limits.client_id_bytes_max} and {CONNECT_BYTES} bytes around it",
-        ),
+        CONNECT_ROOM,
         "the longest client ids could not come in",
         only_set=False,
     ),
@@ -173,43 +173,43 @@ PAIRS: tuple[Pair, ...] = (
     most("limits.topic_bytes_max", packet_room(PUBLISH_BYTES), "the longest could not come in"),
     most(
         "limits.topic_levels_max",
-        other_limit("limits", "topic_bytes_max", factor=lambda most: most + 1),
+        other("limits.topic_bytes_max", plus=1),
         "a topic of so many levels is longer",
     ),
-    least("limits.topic_levels_max", deepest_filter, "nothing could match it", only_set=False),
-    least("limits.topic_bytes_max", longest_filter, "nothing could match it", only_set=False),
+    least("limits.topic_levels_max", DEEPEST_TOPIC, "nothing could match it", only_set=False),
+    least("limits.topic_bytes_max", LONGEST_TOPIC, "nothing could match it", only_set=False),
     least(
         "limits.topic_bytes_max",
-        response_topic,
+        RESPONSE_TOPIC,
         "a client with a longer id could not subscribe where it is told to",
         only_set=False,
     ),
     most(
         "bridge.mqtt.topic_levels_max",
-        own_bridge(other_limit("limits", "topic_levels_max")),
+        own_bridge("limits.topic_levels_max"),
         "records for deeper topics would be refused, and sent again",
     ),
     most(
         "bridge.mqtt.user_properties_max",
-        own_bridge(other_limit("limits", "user_properties_max")),
+        own_bridge("limits.user_properties_max"),
         "records with more headers would be refused, and sent again",
     ),
-    most("limits.user_properties_max", user_properties, "there are never so many"),
-    least("limits.user_properties_max", asked_for_notes, "nobody could ask", only_set=False),
-    most("auth.jwt.token_bytes_max", token_room, "the longest could not come in", only_set=False),
+    most("limits.user_properties_max", USER_PROPERTIES, "there are never so many"),
+    least("limits.user_properties_max", ASKED_FOR_NOTES, "nobody could ask", only_set=False),
+    most("auth.jwt.token_bytes_max", TOKEN_ROOM, "the longest could not come in", only_set=False),
     most(
         "bridge.mqtt.session_expiry",
-        own_bridge(other_limit("limits", "session_expiry_max")),
+        own_bridge("limits.session_expiry_max"),
         "the broker would forget a member that is gone before",
     ),
     most(
         "bridge.members",
-        own_bridge(other_limit("dispatch", "members_per_group_max")),
+        own_bridge("dispatch.members_per_group_max"),
         "the others would be refused",
         only_set=False,
     ),
     # How much is under way.
-    most("limits.bridge_inflight_messages_max", other_limit("limits", "inflight_messages_max"), "it has no effect"),
+    most("limits.bridge_inflight_messages_max", other("limits.inflight_messages_max"), "it has no effect"),
     # What is kept.
     least(
         "limits.retained_bytes_max",
@@ -219,71 +219,73 @@ PAIRS: tuple[Pair, ...] = (
         only_set=False,
         zero_is_any=True,
     ),
-    most("limits.message_expiry_default", other_limit("limits", "message_expiry_max"), "it would be lowered"),
-    most("limits.queue_age_max", longest_expiry, "messages would expire before", zero_is_any=True),
-    most("limits.session_expiry_v311", other_limit("limits", "session_expiry_max"), "it has no effect"),
+    most("limits.message_expiry_default", other("limits.message_expiry_max"), "it would be lowered"),
+    most("limits.queue_age_max", LONGEST_EXPIRY, "messages would expire before", zero_is_any=True),
+    most("limits.session_expiry_v311", other("limits.session_expiry_max"), "it has no effect"),
     # Who is no client yet.
-    most("limits.strangers_max", other_limit("limits", "connections_max"), "it has no effect"),
+    most("limits.strangers_max", other("limits.connections_max"), "it has no effect"),
     most(
         "limits.strangers_per_address_max",
-        other_limit("limits", "strangers_max", factor=lambda most: most * 3 // 4, words="three quarters of "),
+        other("limits.strangers_max", "three quarters of ", times=3, over=4),
         "it has no effect",
     ),
     least(
         "limits.strangers_bytes_max",
-        other_limit("limits", "connect_bytes_max"),
+        other("limits.connect_bytes_max"),
         "the largest CONNECT could not come in",
         only_set=False,
     ),
     most(
         "limits.handshakes_max",
-        other_limit("limits", "connections_max", factor=lambda most: -(-most // 4), words="a quarter of "),
+        other("limits.connections_max", "a quarter of ", over=4, rounds_up=True),
+        "it has no effect",
+    ),
+        other("limits.connections_max", "a quarter of ", over=4, rounds_up=True),
         "it has no effect",
     ),
     most(
         "limits.takeover_wait",
-        other_limit("limits", "connect_timeout", factor=lambda most: most // 2, words="half of "),
+        other("limits.connect_timeout", "half of ", over=2),
         "it has no effect",
     ),
-    most("limits.handshakes_per_address_max", other_limit("limits", "handshakes_max"), "it has no effect"),
-    most("limits.http_checks_per_address_max", other_limit("limits", "http_checks_max"), "it has no effect"),
+    most("limits.handshakes_per_address_max", other("limits.handshakes_max"), "it has no effect"),
     most(
         "auth.failures_name_max",
-        other_limit("auth", "failures_max"),
+        other("auth.failures_max"),
         "the address would be barred before the name",
         zero_is_any=True,
     ),
-    most("limits.password_checks_max", other_limit("limits", "strangers_max"), "no more can wait"),
-    most("auth.failures_delayed_max", other_limit("limits", "strangers_max"), "no more can wait"),
+    most("limits.password_checks_max", other("limits.strangers_max"), "no more can wait"),
+    most("auth.failures_delayed_max", other("limits.strangers_max"), "no more can wait"),
     # What was fetched or answered elsewhere.
     most(
         "hooks.timeout",
-        time_to_connect(lambda config: config.hooks.use is not None),
+        time_to_connect("hooks.use"),
         "a client that a hook judges would be closed before the answer",
         only_set=False,
     ),
     most(
         "auth.http.timeout",
-        time_to_connect(lambda config: config.auth.http.url is not None),
+        time_to_connect("auth.http.url"),
         "a client would be closed before the answer",
         only_set=False,
     ),
     least(
         "auth.jwt.jwks_stale_max",
-        other_limit("auth", "jwt", "jwks_refresh"),
+        other("auth.jwt.jwks_refresh"),
         "no token would be taken between two fetches",
         only_set=False,
     ),
-    least("auth.jwt.jwks_refresh", other_limit("auth", "jwt", "jwks_retry"), "it would be fetched less often"),
-    most("auth.http.ttl", other_limit("auth", "http", "ttl_max"), "it has no effect"),
-    most("auth.http.refused_ttl", other_limit("auth", "http", "ttl_max"), "it has no effect"),
+    least("auth.jwt.jwks_refresh", other("auth.jwt.jwks_retry"), "it would be fetched less often"),
+    most("auth.http.ttl", other("auth.http.ttl_max"), "it has no effect"),
+    most("auth.http.refused_ttl", other("auth.http.ttl_max"), "it has no effect"),
     # HTTP.
-    most("http.reads_max", other_limit("http", "connections_max"), "each read takes a connection"),
-    most("http.reads_per_identity_max", other_limit("http", "reads_max"), "there are no more reads"),
+    most("http.reads_max", other("http.connections_max"), "each read takes a connection"),
+    most("http.reads_per_identity_max", other("http.reads_max"), "there are no more reads"),
     # What is told of a disk that does not answer.
     most(
         "limits.stall_after",
-        other_limit("limits", "stuck_after"),
+        other("limits.stuck_after"),
         "systemd would end the broker before /readyz says why",
         only_set=False,
     ),

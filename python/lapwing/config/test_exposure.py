@@ -21,6 +21,14 @@ USERS: dict[str, Any] = {"auth": {"users": "users.toml"}}
 HOOKS: dict[str, Any] = {"hooks": {"use": "judges:Hooks"}}
 
 
+def test_limits_that_no_machine_has_memory_for() -> None:
+    """Is it told with what was set, what there is and what to set, and is a limit that fits not?"""
+    (line,) = said(limits={"memory_high_bytes": "4096TiB"})
+    assert line.startswith("limits.memory_high_bytes = 4096TiB is above the ")
+    assert "the system ends the broker before it refuses anybody; set " in line
+    assert said(limits={"memory_high_bytes": "16MiB"}) == []
+
+
 @pytest.mark.parametrize(
     ("listener", "tables", "is_told"),
     [

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lapwing.config import load
+from lapwing.config.limit_bounds import keys_of
 from lapwing.config.limit_pairs import PAIRS, pairs_of
 from lapwing.config.problems import show_key
 from lapwing.config.show import as_toml
@@ -217,7 +218,7 @@ def test_every_pair_has_its_case(tmp_path: Path) -> None:
     file = tmp_path / "lapwing.toml"
     listener = '[[listeners]]\nurl = "tcp://127.0.0.1:1"\npacket_bytes_max = "1MiB"\n'
     file.write_text(listener + '[streams.s]\nfilter = "x"\n[hold."a/#"]\n[groups.g]\n[topics.a]\ndurability = "disk"')
-    rows = [show_key(pair.key) for pair in pairs_of(load(file, environment={}).config)]
+    rows = [show_key(keys_of(pair.key, entry)) for pair, entry in pairs_of(load(file, environment={}).config)]
     assert len(rows) > len(PAIRS)
     assert sorted(rows) == sorted(key for key, *_ in [*CASES, *ENTRANCE_CASES, *MEMORY_CASES, *TIME_CASES])
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from lapwing._core import certificate_times
 from lapwing.errors import ConfigError
-from lapwing.regular_file import kind_in
+from lapwing.regular_file import CERTIFICATE_BYTES_MAX, kind_in
 from lapwing.rsa_bits import weak_key_in
 
 if TYPE_CHECKING:
     from lapwing.config import HttpSection
 
-_FILE_BYTES_MAX = 4 << 20
 _LISTS = "write complete lists, as your authority publishes them, and nothing else into this file, in PEM"
 
 
@@ -95,9 +94,11 @@ def _check_size(setting: str, file: Path | None) -> None:
         return  # whoever opens it says why it cannot be
     if kind := kind_in(found.st_mode):
         raise ConfigError(f"{setting} is {kind}", where=str(file), remedy="name a file: it is read again at a reload")
-    if found.st_size > _FILE_BYTES_MAX:
+    if found.st_size > CERTIFICATE_BYTES_MAX:
         raise ConfigError(
-            f"{setting} has more than {_FILE_BYTES_MAX} bytes", where=str(file), remedy="name a file of certificates"
+            f"{setting} has {found.st_size} bytes, and {CERTIFICATE_BYTES_MAX} is the most",
+            where=str(file),
+            remedy="name a file of certificates",
         )
 
 

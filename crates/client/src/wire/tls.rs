@@ -7,7 +7,7 @@ use super::{is_timeout, limit};
 use crate::address::Address;
 use crate::error::ClientError;
 use crate::tls_options::TlsOptions;
-use lapwing_files::read_file;
+use lapwing_files::{CERTIFICATE_BYTES_MAX, read_file};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -16,9 +16,6 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// More than any chain or list of roots in use.
-const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// Everything TLS needs to know before it begins.
 ///
@@ -35,7 +32,7 @@ pub(crate) fn client_config(options: &TlsOptions) -> Result<Arc<ClientConfig>, C
         (Some(certificate), key) => {
             // Chain and key may lie in one file.
             let key_file = key.as_ref().unwrap_or(certificate);
-            let bytes = read_file(key_file, FILE_BYTES_MAX).map_err(|error| unusable(key_file, &error))?;
+            let bytes = read_file(key_file, CERTIFICATE_BYTES_MAX).map_err(|error| unusable(key_file, &error))?;
             let key = PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| unusable(key_file, &error))?;
             builder
                 .with_client_auth_cert(certificates(certificate)?, key)
@@ -118,7 +115,7 @@ fn trusted(ca: Option<&Path>) -> Result<RootCertStore, ClientError> {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ClientError> {
-    let bytes = read_file(path, FILE_BYTES_MAX).map_err(|error| unusable(path, &error))?;
+    let bytes = read_file(path, CERTIFICATE_BYTES_MAX).map_err(|error| unusable(path, &error))?;
     match CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, _>>() {
         Ok(found) if found.is_empty() => Err(unusable(path, &"no certificate is in it")),
         Ok(found) => Ok(found),

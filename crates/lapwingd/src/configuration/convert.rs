@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value as Json};
 
+use super::meant::meant;
 use super::model::{Bounds, Key, Kind, Model};
 use super::tree::{Entry, Table, Value};
 use super::units;
@@ -46,9 +47,15 @@ impl Reader {
         out: &mut Map<String, Json>,
     ) {
         for (name, entry) in table.into_iter().flatten().filter(|(name, _)| !keys.contains_key(*name)) {
-            let known = keys.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
             let what = format!("unknown key {}", below(path, name));
-            self.faults.push(Fault::wrong(what, &*entry.place.text, format!("remove it; known here: {known}")));
+            let remedy = match meant(name, keys.keys().map(String::as_str)) {
+                Some(meant) => format!("did you mean {}?", below(path, meant)),
+                None => {
+                    let known = keys.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+                    format!("remove it; known here: {known}")
+                }
+            };
+            self.faults.push(Fault::wrong(what, &*entry.place.text, remedy));
         }
         for (name, key) in keys {
             let path = below(path, name);
@@ -103,7 +110,10 @@ impl Reader {
             (Kind::List { of, one: true, .. }, _) => {
                 self.value(entry, of, false, path).map(|one| Json::Array(vec![one]))
             }
-            (Kind::Named { of, bounds }, Value::Table(table)) => self.named(entry, table, of, *bounds, path),
+            (Kind::Named { of, names, bounds }, Value::Table(table)) => {
+                self.names(table, names, path);
+                self.named(entry, table, of, *bounds, path)
+            }
             (Kind::Table { keys }, Value::Table(table)) => {
                 let mut out = Map::new();
                 self.keys(Some(table), &entry.place.text, keys, path, &mut out);
@@ -138,6 +148,14 @@ impl Reader {
             |(name, item): (&String, &Entry)| Some((name.clone(), self.value(item, of, false, &below(path, name))?));
         let found: Vec<Option<(String, Json)>> = table.iter().map(read).collect();
         found.into_iter().collect::<Option<Map<String, Json>>>().map(Json::Object)
+    }
+
+    /// Of a table whose names are not the user's own, those that are none.
+    fn names(&mut self, table: &Table, known: &[String], path: &str) {
+        for (name, entry) in table.iter().filter(|(name, _)| !known.is_empty() && !known.contains(name)) {
+            let what = format!("{}: bad name", below(path, name));
+            self.faults.push(Fault::wrong(what, &*entry.place.text, format!("must be one of {}", known.join(", "))));
+        }
     }
 
     fn count(&mut self, entry: &Entry, count: usize, bounds: Bounds, path: &str) {

@@ -3,9 +3,12 @@
 mod convert;
 mod file;
 mod layers;
+mod limits;
 mod listeners;
+mod meant;
 mod model;
 mod own;
+mod places;
 mod profile;
 mod refused;
 mod tree;
@@ -13,7 +16,7 @@ mod units;
 
 use std::path::PathBuf;
 
-use lapwing_node::Config;
+use lapwing_node::{Config, NodeError};
 use serde_json::{Map, Value as Json};
 
 use crate::access::{self, Access};
@@ -68,7 +71,7 @@ fn load_over(arguments: &Arguments, environment: Table) -> Result<Configuration,
     tree::lay_over(&mut tree, layers::flags(arguments)?);
     let tree = profile::under(tree, &model);
     let mut faults = refused::refuse(&tree).err().unwrap_or_default();
-    let converted = match convert::convert(&tree, &model) {
+    let mut converted = match convert::convert(&tree, &model) {
         Ok(converted) => converted,
         Err(others) => {
             faults.add(others);
@@ -76,18 +79,26 @@ fn load_over(arguments: &Arguments, environment: Table) -> Result<Configuration,
         }
     };
     faults.add(refused::refuse_http(&tree, &converted.own, &model).err().unwrap_or_default());
-    let (mut node, own) = (converted.node, Own::of(converted.own));
-    faults.add(listeners::settle(&mut node, &tree, &model).err().unwrap_or_default());
+    faults.add(listeners::settle(&mut converted.node, &tree, &model).err().unwrap_or_default());
     faults.or(())?;
-    let access = access::read(&own.rest, &mut node, &model)?;
+    let mut faults = limits::check(&converted, &tree, &model).err().unwrap_or_default();
+    let (mut node, own) = (converted.node, Own::of(converted.own));
+    let access = match access::read(&own.rest, &mut node, &model) {
+        Ok(access) => access,
+        Err(others) => {
+            faults.add(others);
+            return Err(faults);
+        }
+    };
     let (topics, groups) = (part(&node, "topics"), part(&node, "groups"));
     let config: Config = serde_json::from_value(Json::Object(node)).map_err(|error| {
         // Names, bounds and types are the model's, which a test holds against the node.
         Fault::wrong(format!("the node does not take this configuration: {error}"), "", "correct the value named")
     })?;
-    config.check()?;
+    faults.add(entrance::check(&config).err().unwrap_or_default());
+    faults.or(())?;
+    config.check().map_err(|error| of_check(&error, &tree))?;
     let http = http::Settings::of(&own.rest)?;
-    entrance::check(&config)?;
     let groups = groups.as_object().cloned().unwrap_or_default();
     Ok(Configuration {
         file: arguments.config.clone(),
@@ -100,6 +111,15 @@ fn load_over(arguments: &Arguments, environment: Table) -> Result<Configuration,
         http,
         own,
     })
+}
+
+/// What the node says of its settings, with where the key was set.
+fn of_check(error: &NodeError, tree: &Table) -> Fault {
+    let fault = Fault::of_node(error);
+    match error {
+        NodeError::Config { key, .. } => fault.at(places::place_of_node(tree, key).unwrap_or_default()),
+        _ => fault,
+    }
 }
 
 fn part(node: &Map<String, Json>, name: &str) -> Json {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::limits::{Pair, TopicPlace};
+
 const TEXT: &str = include_str!("model.json");
 
 /// All of it.
@@ -19,6 +21,12 @@ pub(crate) struct Model {
     pub users_head: String,
     /// Its last line.
     pub users_last_line: String,
+    /// What it may have.
+    pub users_bytes_max: u64,
+    /// Which limits are held against each other.
+    pub limit_pairs: Vec<Pair>,
+    /// Where topics stand that limits are held against.
+    pub topic_places: Vec<TopicPlace>,
 }
 
 /// One key.
@@ -69,6 +77,9 @@ pub(crate) enum Kind {
     },
     Named {
         of: Box<Kind>,
+        /// Those that there may be; none: any.
+        #[serde(default)]
+        names: Vec<String>,
         #[serde(flatten)]
         bounds: Bounds,
     },

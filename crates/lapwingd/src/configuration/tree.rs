@@ -43,11 +43,17 @@ pub(crate) struct Entry {
 /// Values by key.
 pub(crate) type Table = BTreeMap<String, Entry>;
 
-/// Lays a stronger table over this one: tables key by key, everything else as a whole.
+/// Lays a stronger table over this one: tables key by key, everything else as a whole. A table is where the stronger one is.
 pub(crate) fn lay_over(table: &mut Table, stronger: Table) {
     for (name, entry) in stronger {
-        match (table.get_mut(&name).map(|below| &mut below.value), entry) {
-            (Some(Value::Table(below)), Entry { value: Value::Table(above), .. }) => lay_over(below, above),
+        match (table.get_mut(&name), entry) {
+            (
+                Some(Entry { value: Value::Table(below), place }),
+                Entry { value: Value::Table(above), place: stronger },
+            ) => {
+                lay_over(below, above);
+                *place = stronger;
+            }
             (_, entry) => {
                 table.insert(name, entry);
             }

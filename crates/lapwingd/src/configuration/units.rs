@@ -41,6 +41,29 @@ pub(crate) fn duration_ms(text: &str) -> Option<i64> {
     sum
 }
 
+/// The shortest exact spelling of so many bytes: `64MiB`, `1500B`.
+pub(crate) fn show_size(bytes: i64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    match units.into_iter().find(|(_, shift)| bytes != 0 && bytes % (1 << shift) == 0) {
+        Some((unit, shift)) => format!("{}{unit}", bytes >> shift),
+        None => format!("{bytes}B"),
+    }
+}
+
+/// The shortest exact spelling of a duration: `24h`, `1500ms`; 24 h stays hours, as people say it.
+pub(crate) fn show_duration_ms(ms: i64) -> String {
+    const DAY_MS: i64 = 86_400_000;
+    if ms == 0 {
+        return "0s".into();
+    }
+    let units: &[(&str, i64)] = match ms % DAY_MS != 0 || ms == DAY_MS {
+        true => &[("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)],
+        false => &[("d", DAY_MS)],
+    };
+    let shown = units.iter().find(|(_, unit)| ms % unit == 0).map(|(name, unit)| format!("{}{name}", ms / unit));
+    shown.unwrap_or_default()
+}
+
 /// A number at the beginning of a text, with a decimal point or without, and what follows.
 fn number(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -75,6 +98,26 @@ mod tests {
         }
         for text in ["64M", "", "MiB", "-1", "1.MiB", "1..2MB", "99999999999TiB", "1 2"] {
             assert_eq!(size(text), None, "{text}");
+        }
+    }
+
+    /// Is a number shown in the largest unit that it is a whole number of?
+    #[test]
+    fn numbers_with_their_units() {
+        for (bytes, shown) in
+            [(64 << 20, "64MiB"), (1_500, "1500B"), (0, "0B"), (1 << 40, "1TiB"), (1_536 << 10, "1536KiB")]
+        {
+            assert_eq!(show_size(bytes), shown);
+        }
+        for (ms, shown) in [
+            (86_400_000, "24h"),
+            (172_800_000, "2d"),
+            (5_400_000, "90m"),
+            (1_500, "1500ms"),
+            (0, "0s"),
+            (30_000, "30s"),
+        ] {
+            assert_eq!(show_duration_ms(ms), shown);
         }
     }
 

@@ -287,6 +287,8 @@ mod tests {
             (r#"{"shard": 2}"#, "shard"),
             (r#"{"shards": 65}"#, "shards"),
             (r#"{"limits": {"mailbox_batches": 0}}"#, "limits.mailbox_batches"),
+            (r#"{"data_dir": "d", "streams": {"a/b": {"filter": "a"}}}"#, "streams"),
+            (r#"{"data_dir": "d", "streams": {"": {"filter": "a"}}}"#, "streams"),
             (r#"{"server_reference": ""}"#, "server_reference"),
             (r#"{"server_moved": true}"#, "server_moved"),
             (r#"{"envelope": {"stamp": "sometimes"}}"#, "always"),

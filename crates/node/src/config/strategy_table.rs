@@ -31,7 +31,7 @@ pub fn dispatch_table_json() -> String {
     .to_string()
 }
 
-/// `{"config", "stream", "hold", "topic_tables_max"}`: the whole configuration with every default, and the tables in it that
+/// `{"config", "stream", "hold", "topic_tables_max", "certificate_bytes_max"}`: the whole configuration with every default, and the tables in it that
 /// it has none of; the stream's filter is `#`, for it has no default.
 pub fn default_tables_json() -> String {
     json!({
@@ -39,6 +39,7 @@ pub fn default_tables_json() -> String {
         "stream": serde_json::from_str::<StreamConfig>(r##"{"filter": "#"}"##).expect("a stream needs only its filter"),
         "hold": HoldConfig::default(),
         "topic_tables_max": TOPIC_TABLES_MAX,
+        "certificate_bytes_max": lapwing_files::CERTIFICATE_BYTES_MAX,
     })
     .to_string()
 }

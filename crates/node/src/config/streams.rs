@@ -72,6 +72,11 @@ impl StreamConfig {
             let what = format!("{} is less than {SEGMENT_BYTES_MIN}", self.segment_bytes);
             return Err(NodeError::config(&key("segment_bytes"), what, "Leave it out, or set a larger one."));
         }
+        if lapwing_store::StreamConfig::new(name, self.partitions).validate().is_err() {
+            let what = format!("{name:?} is no name of a stream");
+            let remedy = "Use 1 to 64 of letters, digits, '.', '_' and '-', starting with a letter or digit.";
+            return Err(NodeError::config("streams", what, remedy));
+        }
         Ok(())
     }
 }

@@ -11,12 +11,41 @@ const OWN_GROUP: &str = "/proc/self/cgroup";
 const UNKNOWN_BYTES: u64 = 1 << 30;
 
 /// Bytes that the process may have.
-pub(super) fn bytes() -> u64 {
-    let own_group = fs::read_to_string(OWN_GROUP).unwrap_or_default();
-    match (physical(), smallest(&files(&own_group))) {
-        (Some(machine), Some(group)) => machine.min(group),
-        (Some(bytes), None) | (None, Some(bytes)) => bytes,
-        (None, None) => UNKNOWN_BYTES,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Available {
+    pub bytes: u64,
+    /// Who has said so.
+    pub source: Source,
+}
+
+/// Who says how much there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Machine,
+    Group,
+    /// Nobody.
+    Unknown,
+}
+
+impl Available {
+    /// What machine and control groups say now.
+    pub(super) fn found() -> Self {
+        let own_group = fs::read_to_string(OWN_GROUP).unwrap_or_default();
+        Self::of(physical(), smallest(&files(&own_group)))
+    }
+
+    fn of(machine: Option<u64>, group: Option<u64>) -> Self {
+        match (machine, group) {
+            (Some(machine), Some(bytes)) if bytes < machine => Available { bytes, source: Source::Group },
+            (Some(bytes), _) => Available { bytes, source: Source::Machine },
+            (None, Some(bytes)) => Available { bytes, source: Source::Group },
+            (None, None) => Available { bytes: UNKNOWN_BYTES, source: Source::Unknown },
+        }
+    }
+
+    /// What of it clients and messages may have.
+    pub(super) fn three_quarters(self) -> u64 {
+        self.bytes / 4 * 3
     }
 }
 
@@ -57,6 +86,20 @@ fn smallest(files: &[PathBuf]) -> Option<u64> {
 mod tests {
     use super::*;
 
+    /// Is what counts the smaller of the two, and is said whose it is?
+    #[test]
+    fn the_smaller_of_machine_and_group() {
+        for (machine, group, bytes, source) in [
+            (Some(8), Some(5), 5, Source::Group),
+            (Some(8), Some(9), 8, Source::Machine),
+            (Some(8), None, 8, Source::Machine),
+            (None, Some(9), 9, Source::Group),
+            (None, None, UNKNOWN_BYTES, Source::Unknown),
+        ] {
+            assert_eq!(Available::of(machine, group), Available { bytes, source });
+        }
+    }
+
     /// Does the machine have memory, in bytes and not in pages?
     #[test]
     fn the_machine_has_memory() {
@@ -90,6 +133,6 @@ mod tests {
         let files = [file("a", "max\n"), file("b", "5000\n"), file("c", "4000\n"), dir.path().join("missing")];
         assert_eq!(smallest(&files), Some(4000));
         assert_eq!(smallest(&files[..1]), None);
-        assert!(bytes() > 0);
+        assert!(Available::found().bytes > 0);
     }
 }

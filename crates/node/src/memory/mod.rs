@@ -11,10 +11,13 @@
 
 mod account;
 mod available;
+mod beyond;
 
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
 
 pub(crate) use account::{Account, Part};
+use available::Available;
+pub use beyond::memory_notices;
 
 use crate::config::Limits;
 use crate::metrics::Metric;
@@ -62,9 +65,9 @@ struct Marks {
 }
 
 impl Marks {
-    fn new(limits: &Limits, available: u64) -> Self {
+    fn new(limits: &Limits, available: Available) -> Self {
         let high = match limits.memory_high_bytes {
-            0 => available / 4 * 3,
+            0 => available.three_quarters(),
             high => high,
         };
         let max = match limits.memory_max_bytes {
@@ -90,7 +93,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub(crate) fn new(limits: &Limits, shards: usize) -> Self {
-        Self::with_marks(Marks::new(limits, available::bytes()), shards)
+        Self::with_marks(Marks::new(limits, Available::found()), shards)
     }
 
     fn with_marks(marks: Marks, shards: usize) -> Self {
@@ -269,8 +272,9 @@ mod tests {
     #[test]
     fn marks_have_defaults() {
         let limits = |high, max| Limits { memory_high_bytes: high, memory_max_bytes: max, ..Limits::default() };
-        assert_eq!(Marks::new(&limits(0, 0), 8000), Marks { high: 6000, max: 7000 });
-        assert_eq!(Marks::new(&limits(600, 0), 8000), Marks { high: 600, max: 700 });
-        assert_eq!(Marks::new(&limits(0, 5000), 8000), Marks { high: 5000, max: 5000 });
+        let there = Available { bytes: 8000, source: available::Source::Machine };
+        assert_eq!(Marks::new(&limits(0, 0), there), Marks { high: 6000, max: 7000 });
+        assert_eq!(Marks::new(&limits(600, 0), there), Marks { high: 600, max: 700 });
+        assert_eq!(Marks::new(&limits(0, 5000), there), Marks { high: 5000, max: 5000 });
     }
 }

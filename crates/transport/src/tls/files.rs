@@ -1,17 +1,15 @@
 //! Files of certificates and keys, read whole; each that cannot be used is named, and nothing of what is in it.
 
+use std::io;
 use std::path::Path;
 
-use lapwing_files::read_file;
+use lapwing_files::{CERTIFICATE_BYTES_MAX, read_file};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::rsa::weak_private_key;
 use crate::error::BindError;
-
-/// More than any chain or list of roots in use, and a hundred thousand revoked certificates.
-const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// All certificates in `file`, one at least.
 pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, BindError> {
@@ -43,12 +41,36 @@ pub(super) fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, BindErr
 
 /// The bytes of `file`.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, BindError> {
-    read_file(file, FILE_BYTES_MAX).map_err(|error| {
-        let remedy = "Name a file that exists and that the broker's user may read: it is read again at a reload.";
+    read_file(file, CERTIFICATE_BYTES_MAX).map_err(|error| {
+        let remedy = match error.kind() {
+            io::ErrorKind::FileTooLarge => "Name a file of certificates, lists or keys, in PEM.",
+            _ => "Name a file that exists and that the broker's user may read: it is read again at a reload.",
+        };
         wrong(file, format!("this file cannot be read: {error}"), remedy)
     })
 }
 
 pub(crate) fn wrong(file: &Path, what: String, remedy: &'static str) -> BindError {
     BindError::Certificate { file: file.to_owned(), what, remedy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is a file that is too long not told as one that nobody may read?
+    #[test]
+    fn a_long_file_is_no_matter_of_rights() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ca.pem");
+        let remedy = || match read(&file) {
+            Err(BindError::Certificate { what, remedy, .. }) => (what, remedy),
+            other => panic!("{other:?}"),
+        };
+        assert!(remedy().1.contains("that the broker's user may read"));
+        std::fs::File::create(&file).unwrap().set_len(CERTIFICATE_BYTES_MAX + 1).unwrap();
+        let (what, remedy) = remedy();
+        assert_eq!(what, "this file cannot be read: it has more than 4194304 bytes");
+        assert_eq!(remedy, "Name a file of certificates, lists or keys, in PEM.");
+    }
 }
