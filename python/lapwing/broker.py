@@ -161,6 +161,7 @@ class Broker(BrokerView):
         with stepping_down(self.config, self._file) as on_bound:
             self._notices.look(self.config)
             dispatcher, strategies = dispatcher_of(self.config, self._hooks), choosers_of(self.config)
+            self._notices.look_at_loaded(self.config)
             http_sockets = None if on_bound is None else bound_for_http(self.config)
             with start_errors(self.config):
                 self._node = Node(node_json(self.config), dispatcher, strategies)
