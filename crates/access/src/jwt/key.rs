@@ -7,6 +7,8 @@ use ring::{hmac, signature};
 
 use super::algorithm::{Algorithm, Needs};
 
+/// What is public, and no secret of anybody's.
+const BEGIN: &[u8] = b"-----BEGIN";
 /// As ring takes them.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
@@ -24,7 +26,8 @@ pub(super) enum Key {
 impl Key {
     /// A secret, at least as long as `algorithms` want it.
     pub(super) fn secret(bytes: &[u8], algorithms: &[Algorithm]) -> Result<Self, String> {
-        if bytes.starts_with(b"-----BEGIN") {
+        // Wherever it begins: behind a mark of encoding, a comment.
+        if bytes.windows(BEGIN.len()).any(|window| window == BEGIN) {
             return Err("is a PEM, which is no secret".into());
         }
         for algorithm in algorithms {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lapwing_files::read_file;
+use lapwing_files::{read_file, without_marks};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -41,9 +41,10 @@ pub(super) fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, BindErr
     })
 }
 
-/// The bytes of `file`.
+/// The text in `file`, as an editor shows it: without marks of its encoding.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, BindError> {
-    read_file(file, FILE_BYTES_MAX).map_err(|error| {
+    let text = read_file(file, FILE_BYTES_MAX).map(|bytes| without_marks(&bytes).into_owned());
+    text.map_err(|error| {
         let remedy = "Name a file that exists and that the broker's user may read: it is read again at a reload.";
         wrong(file, format!("this file cannot be read: {error}"), remedy)
     })
