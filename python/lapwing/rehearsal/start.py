@@ -57,7 +57,7 @@ def start_notices(config: Config, now_s: float) -> list[str]:
     told = certificate_notices(config, now_s, with_lists=True)
     if config.auth.users is not None:
         with suppress(ConfigError):  # a fault, and told as one
-            told += users_notices(config, len(read_users(config.auth.users)))
+            told += users_notices(config, list(read_users(config.auth.users)))
     return told
 
 
