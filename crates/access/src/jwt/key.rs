@@ -4,6 +4,7 @@ use std::fmt;
 
 use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 use ring::{hmac, signature};
+use serde_json::{Map, Value};
 
 use super::algorithm::{Algorithm, Needs};
 
@@ -29,6 +30,11 @@ impl Key {
         // Wherever it begins: behind a mark of encoding, a comment.
         if bytes.windows(BEGIN.len()).any(|window| window == BEGIN) {
             return Err("is a PEM, which is no secret".into());
+        }
+        if serde_json::from_slice::<Map<String, Value>>(bytes)
+            .is_ok_and(|json| json.contains_key("keys") || json.contains_key("kty"))
+        {
+            return Err("is a JWK or a set of them, which is no secret: name it in jwks_file".into());
         }
         for algorithm in algorithms {
             if let Needs::Secret(_, bytes_min) = algorithm.needs()
