@@ -181,7 +181,8 @@ fn a_flood_does_not_stop_the_clock() -> Outcome {
     let (url, _broker) = broker(|stream| {
         stream.write_all(CONNACK)?;
         // Messages that nobody asked for, and answers to pings that nobody sent, until the client has gone.
-        while stream.write_all(&[0x30, 4, 0, 1, b't', 0, 0xd0, 0]).is_ok() {}
+        let flood = [0x30, 4, 0, 1, b't', 0, 0xd0, 0].repeat(32 << 10);
+        while stream.write_all(&flood).is_ok() {}
         Ok(())
     })?;
     let mut client = connect(&url)?;
