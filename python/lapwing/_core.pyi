@@ -47,6 +47,7 @@ __all__ = [
     "swarm_report_json",
     "try_strategy",
     "unguarded_listeners",
+    "unseen_in_name",
     "users_notice",
     "weak_rsa_key",
 ]
@@ -126,10 +127,13 @@ def exposures(entrance_json: str) -> list[str]:
 def guards_of_mqtt(entrance_json: str) -> str:
     """What keeps somebody without a name from MQTT beside users, rules and hooks, in words; empty: nothing does."""
 
-def users_notice(users: int | None, asks_others: bool) -> str | None:
-    """What to say of a users file without users, behind its name; None: nothing.
+def unseen_in_name(name: str) -> str | None:
+    """What of a user's name nobody sees, in words behind it; None: all of it shows."""
 
-    ``users``: how many are in it; None: there is no such file.
+def users_notice(names: list[str] | None, asks_others: bool) -> str | None:
+    """What to say of a users file, behind its name: without users, or with names that do not show as they are.
+
+    ``names``: of all in it; None: there is no such file.
     """
 
 def memory_notices(limits_json: str) -> list[str]:

@@ -31,7 +31,7 @@ from lapwing.broker_tables import (
 from lapwing.broker_view import BrokerView
 from lapwing.config import Config, node_json
 from lapwing.config.access_change import AccessCounts, check_still_closed
-from lapwing.config.auth import access_tables
+from lapwing.config.auth import access_tables, user_names
 from lapwing.config.openness import check_listeners, users_notices
 from lapwing.errors import BrokerError, ConfigError, LapwingError
 from lapwing.rehearsal.ports import check_twins
@@ -161,12 +161,13 @@ class Broker(BrokerView):
         with stepping_down(self.config, self._file) as on_bound:
             self._notices.look(self.config)
             dispatcher, strategies = dispatcher_of(self.config, self._hooks), choosers_of(self.config)
+            self._notices.look_at_loaded(self.config)
             http_sockets = None if on_bound is None else bound_for_http(self.config)
             with start_errors(self.config):
                 self._node = Node(node_json(self.config), dispatcher, strategies)
                 tables = access_tables(self.config)
                 self._access = AccessCounts.of(tables)
-                self._notices.say(users_notices(self.config, self._access.users))
+                self._notices.say(users_notices(self.config, user_names(tables)))
                 self._node.start(on_bound)
                 self._audited.started(self._node, tables, self.config)
         try:
@@ -245,7 +246,7 @@ class Broker(BrokerView):
             listeners = node.reload(reload_json(before, config, tables))
             self.config = before.model_copy(update={key: getattr(config, key) for key in RELOADED})
             self._access = access
-            self._notices.say(users_notices(config, access.users))
+            self._notices.say(users_notices(config, user_names(tables)))
             if take_over_http is not None:
                 take_over_http(json.dumps(tables))
             self._audited.access(tables)

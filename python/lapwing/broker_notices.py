@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapwing.broker_guard import looked_at
+from lapwing.broker_parts import has_code
 from lapwing.certificate_times import certificate_notices
 
 if TYPE_CHECKING:
@@ -36,6 +37,15 @@ class BrokerNotices:
         told = looked_at(config, self._file, has_hooks=self._has_hooks)
         self.say(line for line in told if line not in self._told)
         self._told = told
+
+    def look_at_loaded(self, config: Config) -> None:
+        """Looks again once hooks and strategies are loaded: they may have imported what nobody could know before.
+
+        Raises:
+            ConfigError: others may write a file of theirs.
+        """
+        if has_code(config):
+            self.look(config)
 
     def look_at_certificates(self, config: Config) -> None:
         """Says of certificates what time alone has changed since the last look."""

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from lapwing.strategy.chooser import Chooser
 
 
+def has_code(config: Config) -> bool:
+    """Whether it names hooks, or a strategy in Python."""
+    return config.hooks.use is not None or any(group.use is not None for group in config.groups.values())
+
+
 def dispatcher_of(config: Config, hooks: Hooks | None) -> Dispatcher | None:
     """What Rust calls of the hooks that are given, or that ``hooks.use`` names; None: there are none.
 

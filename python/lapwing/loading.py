@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,6 +29,18 @@ def parse_use(text: str) -> str | None:
     return text
 
 
+_BROUGHT: dict[str, set[str]] = {}
+"""By the module that a setting names, which modules came with it when it was first loaded in this process."""
+
+
+def brought_files(module_name: str) -> Iterator[Path]:
+    """The files of all modules that came with ``module_name``, compiled or not; none before it was loaded."""
+    for name in sorted(_BROUGHT.get(module_name, ())):
+        spec = getattr(sys.modules.get(name), "__spec__", None)
+        found = (getattr(sys.modules.get(name), "__file__", None), getattr(spec, "cached", None))
+        yield from (Path(place) for place in found if place is not None)
+
+
 def load_object(use: str, base: type[Base], *, where: str, what: str) -> Base:
     """Imports the class and makes an object of it, without arguments.
 
@@ -42,6 +55,14 @@ def load_object(use: str, base: type[Base], *, where: str, what: str) -> Base:
         ConfigError: no such module or class, it cannot be imported or made, or it is not derived from ``base``.
     """
     module_name, _, class_name = use.partition(":")
+    before = frozenset(sys.modules)
+    try:
+        return _loaded(use, module_name, class_name, base, where, what)
+    finally:
+        _BROUGHT.setdefault(module_name, set()).update(set(sys.modules) - before)
+
+
+def _loaded(use: str, module_name: str, class_name: str, base: type[Base], where: str, what: str) -> Base:
     where = f"{where} = {use!r}"
     folder = str(Path.cwd())
     if folder not in sys.path and "" not in sys.path:

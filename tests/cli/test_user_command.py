@@ -111,6 +111,9 @@ def test_the_file_of_a_configuration(tmp_path: Path, users: Path) -> None:
         (["add", "alice"], b"x", "there is no terminal to ask for the password at: pipe it to --password-stdin", 2),
         (["add", "anonymous", "--no-password"], b"", "'anonymous' cannot be a user", 2),
         (["add", "a*", "--no-password"], b"", "'a*' cannot be a user", 2),
+        (["add", "alice ", "--no-password"], b"", "'alice ' cannot be a user: it ends with a space", 2),
+        (["add", "\u2003alice", "--no-password"], b"", r"'\u2003alice' cannot be a user", 2),
+        (["add", "al\u3164ice", "--no-password"], b"", r"'al\u3164ice' cannot be a user: it has a character", 2),
         (["token", "nobody"], b"", "there is no user 'nobody'", 1),
         (["token", "nobody", "--name", "a b"], b"", "'a b' cannot be a token", 2),
         (["list"], b"", "cannot read the users file", 2),
@@ -122,6 +125,22 @@ def test_what_is_wrong(users: Path, arguments: list[str], stdin: bytes, line: st
     assert line in one_error(result)
     assert result.returncode == code
     assert not users.exists()
+
+
+def test_names_that_do_not_show_are_told(tmp_path: Path, users: Path) -> None:
+    """Written by hand they count as they stand: a start is not refused, and whoever looks sees them."""
+    users.write_text('[users."alice "]\n\n[users."al\u3164ice"]\n\n[users.bob]\n')
+    users.chmod(0o600)
+    listed = call("user", "list", "--users", str(users)).stdout
+    assert "'alice ' " in listed
+    assert r"'al\u3164ice' " in listed
+    file = tmp_path / "lapwing.toml"
+    file.write_text(f'[broker]\nlisten = "tcp://127.0.0.1:0"\nhttp = "off"\n[auth]\nusers = "{users}"\n')
+    checked = call("config", "check", str(file), cwd=tmp_path)
+    assert checked.returncode == 0
+    assert 'has the user "alice ", whose name ends with a space' in checked.stderr
+    assert "1 more like it" in checked.stderr
+    assert call("user", "remove", "alice ", "--users", str(users)).returncode == 0
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 const WINDOW: u16 = 1024;
 /// Bytes that wait for the socket at most: a publish that finds more waits until they are written.
 const GATHER_BYTES: usize = 64 << 10;
+/// How long behind its time a call goes on with what comes without a pause.
+const HEARD_OUT: Duration = Duration::from_millis(250);
 
 /// A connected client.
 #[derive(Debug)]
@@ -175,7 +177,7 @@ impl BlockingClient {
     pub fn receive(&mut self, timeout: Duration) -> Result<Option<Message>, ClientError> {
         let deadline = Deadline::after(timeout);
         while self.inbox.messages.is_empty() {
-            if !self.step(deadline)? && deadline.is_over() {
+            if deadline.ends(self.step(deadline)?) && self.inbox.messages.is_empty() {
                 return Ok(None);
             }
         }
@@ -237,7 +239,7 @@ impl BlockingClient {
         done: impl Fn(&Self) -> bool,
     ) -> Result<(), ClientError> {
         while !done(self) {
-            if !self.step(deadline)? && deadline.is_over() {
+            if deadline.ends(self.step(deadline)?) && !done(self) {
                 return Err(deadline.timed_out(what));
             }
         }
@@ -282,7 +284,7 @@ impl BlockingClient {
     fn flush_output(&mut self, deadline: Deadline) -> Result<(), ClientError> {
         self.send(deadline)?;
         while self.wire.is_unsent() {
-            if !self.step(deadline)? && deadline.is_over() {
+            if deadline.ends(self.step(deadline)?) && self.wire.is_unsent() {
                 return Err(deadline.timed_out(self.awaited()));
             }
         }
@@ -319,8 +321,11 @@ impl Deadline {
         Self { at: Instant::now() + timeout, timeout }
     }
 
-    fn is_over(self) -> bool {
-        Instant::now() >= self.at
+    /// Whether to give up: its time is over and nothing `came`, or something comes all the while, for what is there already is
+    /// heard out, but who floods holds nobody up.
+    fn ends(self, came: bool) -> bool {
+        let last = if came { self.at + HEARD_OUT } else { self.at };
+        Instant::now() >= last
     }
 
     fn timed_out(self, what: &'static str) -> ClientError {

@@ -174,3 +174,19 @@ fn rejections() -> Outcome {
     broker.join().map_err(|_| "the broker's script failed")??;
     Ok(())
 }
+
+/// Does a call end in its time though a broker sends other things all the while?
+#[test]
+fn a_flood_does_not_stop_the_clock() -> Outcome {
+    let (url, _broker) = broker(|stream| {
+        stream.write_all(CONNACK)?;
+        // Messages that nobody asked for, and answers to pings that nobody sent, until the client has gone.
+        let flood = [0x30, 4, 0, 1, b't', 0, 0xd0, 0].repeat(32 << 10);
+        while stream.write_all(&flood).is_ok() {}
+        Ok(())
+    })?;
+    let mut client = connect(&url)?;
+    let subscribed = client.subscribe(&[("a", SubscriptionOptions::default())], None, SOON);
+    assert!(matches!(subscribed, Err(ClientError::TimedOut { .. })), "{subscribed:?}");
+    Ok(())
+}

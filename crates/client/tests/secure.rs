@@ -153,6 +153,23 @@ fn over_tls() -> Outcome {
     talk(&format!("tls://localhost:{port}"), trusting(&certificates.file("ca.pem")), broker)
 }
 
+/// Are files read that begin with a mark of their encoding, as other tools read them?
+#[test]
+fn files_that_begin_with_a_mark() -> Outcome {
+    let certificates = Certificates::new()?;
+    let (port, thread) = broker(secure(&certificates, true)?, exchange)?;
+    for name in ["ca.pem", "client.pem", "client.key"] {
+        let text = std::fs::read_to_string(certificates.file(name))?;
+        std::fs::write(certificates.file(name), format!("\u{feff}{text}"))?;
+    }
+    let tls = TlsOptions {
+        certificate: Some(certificates.file("client.pem")),
+        key: Some(certificates.file("client.key")),
+        ..trusting(&certificates.file("ca.pem"))
+    };
+    talk(&format!("tls://localhost:{port}"), tls, thread)
+}
+
 /// Does the client show its certificate to a broker that asks, and hear of it when it has none?
 #[test]
 fn client_certificates() -> Outcome {

@@ -3,14 +3,17 @@
 //! Rules of this room:
 //! - Who opened a pipe would wait for ever, and a device has no end: [`open_file`] opens a file, and nothing else.
 //! - What is read whole has a bound, which its reader gives: [`read_file`].
+//! - What editors put in front of a text is taken out where a reader would stumble over it: [`without_marks`].
 //! - Errors say what lies there, and nothing of what is in it.
 
 #![forbid(unsafe_code)]
 
+mod marks;
 mod open;
 mod read;
 mod wrong_kind;
 
+pub use marks::without_marks;
 pub use open::open_file;
 pub use read::read_file;
 pub use wrong_kind::{WrongKind, explained};

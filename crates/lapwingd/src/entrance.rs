@@ -27,7 +27,7 @@ pub(crate) fn exposures(config: &Config) -> Vec<String> {
     told.extend(Entrance::of(config).exposures());
     let auth = &config.auth;
     let asks_others = auth.jwt.is_some() || auth.outside.is_some();
-    let notice = users_notice(auth.users.as_ref().map(Vec::len), asks_others);
+    let notice = users_notice(auth.users.as_ref().map(|users| users.iter().map(|user| &*user.name)), asks_others);
     told.extend(notice.map(|words| format!("auth.users {words}")));
     told.extend(memory_notices(&config.limits));
     told

@@ -86,7 +86,7 @@ pub use config::{
     IdentitySource, Limits, ListenerConfig, OnFailure, Overflow, PredefinedTopic, Priority, QueuePolicy, SnConfig,
     StampPolicy, StreamConfig, StreamKey, SysConfig, check_access, default_tables_json, dispatch_table_json, for_share,
 };
-pub use entrance::{Entrance, NO_LISTENER, TokensTaken, Unguarded, users_notice};
+pub use entrance::{Entrance, NO_LISTENER, TokensTaken, Unguarded, unseen_in_name, users_notice};
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};
 pub use file_digest::files_digest;

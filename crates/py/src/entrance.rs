@@ -31,11 +31,17 @@ pub(crate) fn guards_of_mqtt(py: Python<'_>, entrance_json: &str) -> PyResult<&'
     Ok(parse(py, entrance_json)?.guards_of_mqtt())
 }
 
-/// What to say of a users file without users, behind its name; None: nothing.
+/// What to say of a users file, behind its name; None: nothing.
 #[pyfunction]
-#[pyo3(signature = (users, asks_others))]
-pub(crate) fn users_notice(users: Option<usize>, asks_others: bool) -> Option<&'static str> {
-    lapwing_node::users_notice(users, asks_others)
+#[pyo3(signature = (names, asks_others))]
+pub(crate) fn users_notice(names: Option<Vec<String>>, asks_others: bool) -> Option<String> {
+    lapwing_node::users_notice(names.as_ref().map(|names| names.iter().map(String::as_str)), asks_others)
+}
+
+/// What of a user's name nobody sees, in words behind it; None: all of it shows.
+#[pyfunction]
+pub(crate) fn unseen_in_name(name: &str) -> Option<&'static str> {
+    lapwing_node::unseen_in_name(name)
 }
 
 /// Limits of memory that are above what this process may have, a line each. `limits_json`: the table as a node takes it.

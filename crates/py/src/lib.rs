@@ -49,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(entrance::guards_of_mqtt, module)?)?;
     module.add_function(wrap_pyfunction!(entrance::users_notice, module)?)?;
     module.add_function(wrap_pyfunction!(entrance::memory_notices, module)?)?;
+    module.add_function(wrap_pyfunction!(entrance::unseen_in_name, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::believed_files, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::made_files, module)?)?;
     module.add_function(wrap_pyfunction!(file_rights::look_at_files, module)?)?;

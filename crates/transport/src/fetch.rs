@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lapwing_files::without_marks;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -165,7 +166,7 @@ fn shown(uri: &Uri) -> String {
 
 fn tls(ca: Option<&str>) -> Result<TlsConfig, String> {
     let authorities: Vec<CertificateDer<'static>> = match ca {
-        Some(pem) => CertificateDer::pem_slice_iter(pem.as_bytes())
+        Some(pem) => CertificateDer::pem_slice_iter(&without_marks(pem.as_bytes()))
             .collect::<Result<_, _>>()
             .map_err(|_| "the file of its authorities is no PEM, or cut off".to_owned())?,
         None => rustls_native_certs::load_native_certs().certs,

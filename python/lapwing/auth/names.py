@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from lapwing._core import unseen_in_name
+
 ANONYMOUS = "anonymous"
 """The name under which rules speak of those without one."""
 
@@ -40,6 +42,18 @@ def check_fillable(name: str) -> None:
         raise ValueError(f"a user name has no {' or '.join(found)}, which rules could not fill in for %u")
     if name.startswith("$"):
         raise ValueError("a user name does not begin with $, which rules could not fill in for %u")
+
+
+def check_shown(name: str) -> None:
+    """Whether all of a new name shows: who types it as it looks must be that user.
+
+    Names of users that there are already are read as they are; a notice names them.
+
+    Raises:
+        ValueError: something of it does not.
+    """
+    if (what := unseen_in_name(name)) is not None:
+        raise ValueError(f"it {what}")
 
 
 def parse_token_name(name: str) -> str:

@@ -88,6 +88,7 @@ def check(
 
 def _looked_at(config: Config, file: Path, *, is_running: bool) -> tuple[list[LapwingError], list[str]]:
     """What a start would refuse of what ``config`` names, and what it would say."""
+    from lapwing.broker_parts import has_code
     from lapwing.config.exposure import exposures
     from lapwing.errors import ConfigError
     from lapwing.file_rights import check_files, check_kinds
@@ -100,9 +101,16 @@ def _looked_at(config: Config, file: Path, *, is_running: bool) -> tuple[list[La
         return list(error.problems), []  # nothing is read: a pipe has nobody at its other end
     account, faults, told = looked_at_account(config, file)
     told += exposures(config)
+    uid = os.geteuid() if account is None else account.uid
+    written: list[LapwingError] = []
     try:
-        told += check_files(config, os.geteuid() if account is None else account.uid, file)
+        check_files(config, uid, file)
     except ConfigError as error:
-        faults += error.problems or [error]
-    told += start_notices(config, time.time())
-    return faults + start_faults(config, is_running=is_running), told
+        written = list(error.problems) or [error]
+    # What others may write is not run, here neither: whoever checks may be root.
+    besides = start_faults(config, is_running=is_running, runs_code=not (written and has_code(config)))
+    try:
+        told += check_files(config, uid, file)
+    except ConfigError as error:
+        written = list(error.problems) or [error]
+    return faults + written + besides, told + start_notices(config, time.time())

@@ -93,7 +93,8 @@ def list_(
         for user in known:
             echo_json({"name": user.name, "kinds": user.kinds, "tokens": list(user.tokens)})
         return
-    rows = [(user.name, ",".join(user.kinds), ",".join(user.tokens)) for user in known]
+    # A name that would not show as it is stands in quotes, with its escapes.
+    rows = [(_shown(user.name), ",".join(user.kinds), ",".join(user.tokens)) for user in known]
     typer.echo(table(rows, ("NAME", "KINDS", "TOKENS")))
 
 
@@ -141,13 +142,20 @@ def _file(users: Path | None, config: Path | None) -> Path:
 
 
 def _check_name(name: str) -> None:
-    from lapwing.auth.names import check_fillable, parse_user_name
+    from lapwing.auth.names import check_fillable, check_shown, parse_user_name
 
     try:
         parse_user_name(name)
         check_fillable(name)
+        check_shown(name)
     except ValueError as error:
         raise ConfigError(f"{name!a} cannot be a user: {error}", remedy="choose another name") from None
+
+
+def _shown(name: str) -> str:
+    from lapwing._core import unseen_in_name
+
+    return name if unseen_in_name(name) is None else ascii(name)
 
 
 def _check_token_name(name: str) -> None:

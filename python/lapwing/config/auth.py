@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -87,6 +88,12 @@ def access_tables(config: Config) -> dict[str, Any]:
         "outside": http_check_table(config.auth.http),
     }
     return {"auth": auth, "rules": [rule.model_dump() for rule in config.rules]}
+
+
+def user_names(tables: Mapping[str, Any]) -> list[str] | None:
+    """The names of all users in what ``access_tables`` has read; None: there is no users file."""
+    users = tables["auth"]["users"]
+    return None if users is None else [user["name"] for user in users]
 
 
 def guess_table(auth: AuthSection) -> dict[str, Any]:

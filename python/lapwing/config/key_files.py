@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from lapwing.errors import ConfigError
 from lapwing.regular_file import open_file
 
 _FILE_BYTES_MAX = 1 << 20
+_MARKS = re.compile("^\ufeff+", re.MULTILINE)
 
 
 def text_of_file(file: Path, key: str) -> str:
-    """The text of a file that ``key`` names.
+    """The text of a file that ``key`` names, without the marks of encoding that editors put in front of lines.
 
     Raises:
         ConfigError: it cannot be read, is too long, or is no text.
     """
     try:
-        return read_key_file(file, key).decode()
+        return _MARKS.sub("", read_key_file(file, key).decode())
     except UnicodeDecodeError:
         raise ConfigError(f"{file} is no text", where=key, remedy="write PEM or JSON into it") from None
 

@@ -36,14 +36,15 @@ def check_listeners(config: Config, layers: Sequence[Layer] = (), *, has_hooks: 
         raise ConfigError("the configuration is wrong", problems=problems)
 
 
-def users_notices(config: Config, users: int | None) -> list[str]:
-    """What to say of a users file without users, while nobody else is asked: a start may come before the first of them.
+def users_notices(config: Config, names: list[str] | None) -> list[str]:
+    """What to say of a users file: it has no users while nobody else is asked, for a start may come before the first of
+    them; or users whose names have something that nobody sees.
 
     Args:
         config: The whole configuration.
-        users: How many are in the file; None: there is none.
+        names: Of all in the file; None: there is none.
     """
-    notice = _core.users_notice(users, config.auth.jwt.is_on or config.auth.http.is_on)
+    notice = _core.users_notice(names, config.auth.jwt.is_on or config.auth.http.is_on)
     return [] if notice is None else [f"auth.users = {str(config.auth.users)!r} {notice}"]
 
 

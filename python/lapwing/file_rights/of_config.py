@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from lapwing import _core
+from lapwing.file_rights.modules import module_files
 
 if TYPE_CHECKING:
     from lapwing.config import Config
@@ -58,22 +56,3 @@ def _named(value: object, key: str) -> Iterator[tuple[str, Path]]:
     elif isinstance(value, list):
         for number, each in enumerate(value):
             yield from _named(each, key if isinstance(each, Path) else f"{key}.{number}")
-
-
-def module_files(use: str) -> Iterator[Path]:
-    """The files of ``package.module:ClassName`` and of the packages around it, compiled or not; none of them is run.
-
-    Found as an import finds them, the working directory behind all else.
-    """
-    folders: list[str] | None = [*sys.path, os.getcwd()]
-    name = ""
-    for part in use.partition(":")[0].split("."):
-        name = f"{name}.{part}" if name else part
-        spec: ModuleSpec | None = PathFinder.find_spec(name, folders)
-        if spec is None:
-            return  # its import says so
-        if spec.has_location and spec.origin is not None:
-            yield Path(spec.origin)
-            if spec.cached is not None:
-                yield Path(spec.cached)  # what is compiled there is run in its place
-        folders = list(spec.submodule_search_locations or ())

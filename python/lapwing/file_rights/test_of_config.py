@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,28 +11,13 @@ from pydantic import BaseModel
 
 from lapwing import _core
 from lapwing.config import Config
-from lapwing.file_rights.of_config import believed_files, module_files
+from lapwing.file_rights.of_config import believed_files
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Without links on the way to it."""
     return tmp_path.resolve()
-
-
-def test_modules_are_found_and_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Are the packages around a module believed too, and is none of their code run before it is judged?"""
-    package = folder / "judges_of_ours" / "inner"
-    package.mkdir(parents=True)
-    for file in (package.parent / "__init__.py", package / "__init__.py", package / "rules.py"):
-        file.write_text("raise AssertionError('it was run')\n")
-    monkeypatch.chdir(folder)
-    sources = [package.parent / "__init__.py", package / "__init__.py", package / "rules.py"]
-    compiled = [Path(cache_from_source(str(source))) for source in sources]
-    found = list(module_files("judges_of_ours.inner.rules:Hooks"))
-    assert found == [file for pair in zip(sources, compiled, strict=True) for file in pair]
-    assert "judges_of_ours" not in sys.modules
-    assert list(module_files("no_such_module_here:Hooks")) == []
 
 
 def test_files_of_a_configuration(folder: Path) -> None:

@@ -26,17 +26,18 @@ if TYPE_CHECKING:
     from lapwing.config import Config
 
 
-def start_faults(config: Config, *, is_running: bool = False) -> list[LapwingError]:
+def start_faults(config: Config, *, is_running: bool = False, runs_code: bool = True) -> list[LapwingError]:
     """Every fault, in the order of a start.
 
     Args:
         config: The whole configuration.
         is_running: A broker runs with it: its ports and its folder are taken, by itself.
+        runs_code: Hooks and strategies are loaded.
     """
     looks: list[Callable[[], Iterable[LapwingError]]] = [
         lambda: _log_faults(config),
         lambda: _access_faults(config),
-        lambda: _node_faults(config),
+        lambda: _node_faults(config, runs_code=runs_code),
         lambda: _http_faults(config),
         lambda: bridge_faults(config),
     ]
@@ -56,7 +57,7 @@ def start_notices(config: Config, now_s: float) -> list[str]:
     told = certificate_notices(config, now_s, with_lists=True)
     if config.auth.users is not None:
         with suppress(ConfigError):  # a fault, and told as one
-            told += users_notices(config, len(read_users(config.auth.users)))
+            told += users_notices(config, list(read_users(config.auth.users)))
     return told
 
 
@@ -107,11 +108,11 @@ def _judged(config: Config) -> Iterator[LapwingError]:
     yield from ()
 
 
-def _node_faults(config: Config) -> Iterator[LapwingError]:
+def _node_faults(config: Config, *, runs_code: bool) -> Iterator[LapwingError]:
     """Hooks and strategies are loaded, as at the start; then the node looks at its settings and the files of TLS."""
     parts: list[LapwingError] = []
     dispatcher, strategies = None, {}
-    for load in (lambda: dispatcher_of(config, None), lambda: choosers_of(config)):
+    for load in (lambda: dispatcher_of(config, None), lambda: choosers_of(config)) if runs_code else ():
         try:
             loaded = load()
         except LapwingError as error:
@@ -122,7 +123,7 @@ def _node_faults(config: Config) -> Iterator[LapwingError]:
             else:
                 dispatcher = loaded
     yield from parts
-    if parts:
+    if parts or not runs_code:
         # The node is asked about the rest without them.
         config, dispatcher, strategies = config.model_copy(update={"groups": {}}), None, {}
     node: Node | None = None

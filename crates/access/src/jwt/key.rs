@@ -4,9 +4,12 @@ use std::fmt;
 
 use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 use ring::{hmac, signature};
+use serde_json::{Map, Value};
 
 use super::algorithm::{Algorithm, Needs};
 
+/// What is public, and no secret of anybody's.
+const BEGIN: &[u8] = b"-----BEGIN";
 /// As ring takes them.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
@@ -24,8 +27,14 @@ pub(super) enum Key {
 impl Key {
     /// A secret, at least as long as `algorithms` want it.
     pub(super) fn secret(bytes: &[u8], algorithms: &[Algorithm]) -> Result<Self, String> {
-        if bytes.starts_with(b"-----BEGIN") {
+        // Wherever it begins: behind a mark of encoding, a comment.
+        if bytes.windows(BEGIN.len()).any(|window| window == BEGIN) {
             return Err("is a PEM, which is no secret".into());
+        }
+        if serde_json::from_slice::<Map<String, Value>>(bytes)
+            .is_ok_and(|json| json.contains_key("keys") || json.contains_key("kty"))
+        {
+            return Err("is a JWK or a set of them, which is no secret: name it in jwks_file".into());
         }
         for algorithm in algorithms {
             if let Needs::Secret(_, bytes_min) = algorithm.needs()

@@ -15,6 +15,8 @@ use super::pem;
 const KEYS_MAX: usize = 64;
 /// Keys that one token is tried with, where it does not say which: a signature costs some tens of microseconds.
 const TRIES_MAX: usize = 8;
+/// What editors put in front of a text; readers of JSON may pass over it (RFC 8259, 8.1).
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Some keys; empty where none were fetched yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,6 +96,7 @@ impl KeySet {
     /// # Errors
     /// It is cut off, no JWK Set, has too many keys, or none for `algorithms`; nothing of a key is in it.
     pub fn from_jwks(text: &[u8], algorithms: &[Algorithm]) -> Result<Self, String> {
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         let set: Jwks = serde_json::from_slice(text).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             format!("is no JWK Set, or cut off, at line {line}, column {column}")

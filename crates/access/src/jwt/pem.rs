@@ -25,6 +25,8 @@ pub(super) fn keys(text: &str) -> Result<Vec<Key>, String> {
                 .into(),
         );
     }
+    // What editors put in front of a text hides its first line, and that of each that was put behind another.
+    let text = text.replace('\u{feff}', "");
     let found: Vec<_> = SubjectPublicKeyInfoDer::pem_slice_iter(text.as_bytes())
         .collect::<Result<_, _>>()
         .map_err(|_| "is no PEM, or cut off".to_owned())?;

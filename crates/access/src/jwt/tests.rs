@@ -124,8 +124,13 @@ fn a_public_key_is_no_secret() {
     let oct = json!({"kty": "oct", "k": BASE64URL_NOPAD.encode(SECRET)});
     assert!(Tokens::new(&settings(&["ES256"], JwtKeys::Jwks(jwks(&[&oct])))).is_err());
     assert_eq!(tokens(&settings(&["ES256"], JwtKeys::Jwks(jwks(&[&oct, &jwk])))).keys().len(), 1);
-    let pem = SecretText(data_encoding::BASE64.encode(format!("-----BEGIN PUBLIC KEY-----\n{RFC_N}").as_bytes()));
-    assert!(Tokens::new(&settings(&["HS256"], JwtKeys::Secret(pem))).is_err(), "a PEM as secret");
+    let pem = format!("-----BEGIN PUBLIC KEY-----\n{RFC_N}");
+    for text in
+        [&pem, &format!("\u{feff}{pem}"), &format!("# of the issuer\n{pem}"), &jwks(&[&jwk]), &format!(" {jwk}\n")]
+    {
+        let public = SecretText(data_encoding::BASE64.encode(text.as_bytes()));
+        assert!(Tokens::new(&settings(&["HS256"], JwtKeys::Secret(public))).is_err(), "{text:?} as secret");
+    }
 }
 
 /// Does a key check what it is for and nothing else, even where another algorithm would have taken the signature?

@@ -19,6 +19,7 @@ impl Protocol {
     /// `EncodeError`: the reason may not stand in this packet, or a text is too long for any.
     pub fn answer(&mut self, qos: QoS, ack: Ack<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let ack = if self.version.has_properties() { ack } else { Ack::success(ack.packet_id) };
+        self.owed.0 = self.owed.0.saturating_sub(u32::from(qos != QoS::AtMostOnce));
         match qos {
             QoS::AtMostOnce => Ok(()),
             QoS::AtLeastOnce => self.explain(Packet::PubAck, ack, out),

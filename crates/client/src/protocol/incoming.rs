@@ -138,8 +138,16 @@ impl Protocol {
             return Ok(());
         };
         let is_new = publish.qos != QoS::ExactlyOnce || self.received.insert(id);
+        let (owed, most) = &mut self.owed;
+        if is_new && *owed == *most {
+            let what = "more messages at once than our Receive Maximum";
+            return Err(codec::ProtocolError::new(ReasonCode::ReceiveMaximumExceeded, what, 0).into());
+        }
+        *owed += u32::from(is_new);
         let answer = if is_new { events.message(publish) } else { events.repeated(id) };
         if answer == Answer::Now {
+            // One that came again was owed already, and may be still.
+            self.owed.0 += u32::from(!is_new);
             self.acknowledge(id, publish.qos, out)?;
         }
         Ok(())

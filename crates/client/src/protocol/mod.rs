@@ -57,6 +57,8 @@ struct ServerLimits {
     retain: bool,
 }
 
+/// All there are but 0.
+const PACKET_IDS: u32 = u16::MAX as u32;
 const NO_LIMITS: ServerLimits = ServerLimits { packet_bytes_max: usize::MAX, qos_max: QoS::ExactlyOnce, retain: true };
 
 /// The protocol of one client.
@@ -69,6 +71,8 @@ pub struct Protocol {
     keep_alive: KeepAlive,
     limits: Limits,
     server: ServerLimits,
+    /// Messages of QoS 1 and 2 that were handed out on this connection and are not answered, and the most there may be.
+    owed: (u32, u32),
     /// Keep encoded publishes until they are answered, to send them again after a reconnection.
     keeps: bool,
 }
@@ -86,6 +90,7 @@ impl Protocol {
             keep_alive: KeepAlive::default(),
             limits: Limits::PROTOCOL,
             server: NO_LIMITS,
+            owed: (0, PACKET_IDS),
             keeps,
         }
     }
@@ -152,6 +157,8 @@ impl Protocol {
         self.version = options.version;
         self.state = State::Connecting;
         self.limits.packet_bytes_max = options.packet_bytes_max;
+        // 3.1.1 has no Receive Maximum; there are no more packet ids than this.
+        self.owed = (0, if v5 { options.receive_maximum.max(1).into() } else { PACKET_IDS });
         self.server = NO_LIMITS;
         self.keep_alive.start(options.keep_alive_s, now_ms);
         Ok(())

@@ -1,5 +1,6 @@
 //! A connection with deadlines, and the buffers before and behind it: TCP or TLS, WebSocket over either, or MQTT-SN.
 
+mod bounded;
 mod carrier;
 mod datagrams;
 mod socket;

@@ -2,12 +2,13 @@
 //!
 //! The name in the address is checked against the broker's certificate, always: there is no switch to turn it off.
 
+use super::bounded::Bounded;
 use super::carrier::TlsStream;
-use super::{is_timeout, limit};
+use super::is_timeout;
 use crate::address::Address;
 use crate::error::ClientError;
 use crate::tls_options::TlsOptions;
-use lapwing_files::{CERTIFICATE_BYTES_MAX, read_file};
+use lapwing_files::{CERTIFICATE_BYTES_MAX, read_file, without_marks};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -32,8 +33,7 @@ pub(crate) fn client_config(options: &TlsOptions) -> Result<Arc<ClientConfig>, C
         (Some(certificate), key) => {
             // Chain and key may lie in one file.
             let key_file = key.as_ref().unwrap_or(certificate);
-            let bytes = read_file(key_file, CERTIFICATE_BYTES_MAX).map_err(|error| unusable(key_file, &error))?;
-            let key = PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| unusable(key_file, &error))?;
+            let key = PrivateKeyDer::from_pem_slice(&read(key_file)?).map_err(|error| unusable(key_file, &error))?;
             builder
                 .with_client_auth_cert(certificates(certificate)?, key)
                 .map_err(|error| unusable(certificate, &error))?
@@ -50,7 +50,7 @@ pub(crate) fn client_config(options: &TlsOptions) -> Result<Arc<ClientConfig>, C
 /// # Errors
 /// `Tls`: the broker's certificate is not trusted or is not this host's, or it does not speak TLS; `TimedOut`.
 pub(crate) fn shake_hands(
-    mut tcp: TcpStream,
+    tcp: TcpStream,
     config: Arc<ClientConfig>,
     address: &Address,
     deadline: Instant,
@@ -60,8 +60,7 @@ pub(crate) fn shake_hands(
         .map_err(|_| ClientError::Invalid(format!("{:?} can stand in no certificate", address.host)))?;
     let mut connection = ClientConnection::new(config, name).map_err(|error| ClientError::Tls(error.to_string()))?;
     while connection.is_handshaking() {
-        limit(&tcp, deadline).map_err(ClientError::Lost)?;
-        match connection.complete_io(&mut tcp) {
+        match connection.complete_io(&mut Bounded { tcp: &tcp, deadline }) {
             Ok(_) => {}
             Err(error) if is_timeout(&error) && Instant::now() < deadline => {}
             Err(error) if is_timeout(&error) => {
@@ -115,12 +114,16 @@ fn trusted(ca: Option<&Path>) -> Result<RootCertStore, ClientError> {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ClientError> {
-    let bytes = read_file(path, CERTIFICATE_BYTES_MAX).map_err(|error| unusable(path, &error))?;
-    match CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, _>>() {
+    match CertificateDer::pem_slice_iter(&read(path)?).collect::<Result<Vec<_>, _>>() {
         Ok(found) if found.is_empty() => Err(unusable(path, &"no certificate is in it")),
         Ok(found) => Ok(found),
         Err(error) => Err(unusable(path, &error)),
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ClientError> {
+    let bytes = read_file(path, CERTIFICATE_BYTES_MAX).map_err(|error| unusable(path, &error))?;
+    Ok(without_marks(&bytes).into_owned())
 }
 
 fn unusable(path: &Path, why: &impl std::fmt::Display) -> ClientError {

@@ -2,6 +2,40 @@
 
 use super::*;
 
+/// Takes messages and answers none.
+struct Silent;
+
+impl Events for Silent {
+    fn message(&mut self, _publish: &Publish<'_>) -> Answer {
+        Answer::Later
+    }
+
+    fn rejected(&mut self, _token: u64, _rejected: &Rejected<'_>) {}
+}
+
+/// Is a broker that sends more at once than it was told to the end of its connection, and one that waits for answers not?
+#[test]
+fn our_receive_maximum_holds() -> Result<(), ClientError> {
+    for (version, most) in [(Version::V5, Options::default().receive_maximum), (Version::V311, u16::MAX)] {
+        let mut client = Client::connected(version, ConnAckProperties::default());
+        let hears = |client: &mut Client, qos, id| {
+            let bytes = encode(&[Packet::Publish(publish(qos, Some(id)))], version);
+            client.protocol.receive(&bytes, &mut client.out, &mut Silent)
+        };
+        for id in 1..=most {
+            hears(&mut client, if id % 2 == 0 { QoS::AtLeastOnce } else { QoS::ExactlyOnce }, id)?;
+        }
+        let first = PacketId::new(1).expect("not 0");
+        client.protocol.acknowledge(first, QoS::ExactlyOnce, &mut client.out)?;
+        hears(&mut client, QoS::AtLeastOnce, 2)?;
+        // What comes again is shown to nobody, and makes no room for others.
+        hears(&mut client, QoS::ExactlyOnce, 1)?;
+        let error = hears(&mut client, QoS::AtLeastOnce, 2).expect_err("one too many");
+        assert!(error.to_string().contains("Receive Maximum"), "{error}");
+    }
+    Ok(())
+}
+
 /// Does the broker's Receive Maximum hold, and does an acknowledgement open the window?
 #[test]
 fn window_is_the_brokers() -> Result<(), ClientError> {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use lapwing_files::read_file;
+use lapwing_files::{read_file, without_marks};
 
 use crate::fault::Fault;
 
@@ -22,9 +22,9 @@ pub(super) fn bytes(file: &Path, key: &str) -> Result<Vec<u8>, Fault> {
 }
 
 /// # Errors
-/// The same, or it is no text.
+/// The same, or it is no text. Marks of its encoding are none of it.
 pub(super) fn text(file: &Path, key: &str) -> Result<String, Fault> {
-    String::from_utf8(bytes(file, key)?)
+    String::from_utf8(without_marks(&bytes(file, key)?).into_owned())
         .map_err(|_| Fault::wrong(format!("{} is no text", file.display()), key, "write PEM or JSON into it"))
 }
 

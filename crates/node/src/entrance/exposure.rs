@@ -4,6 +4,7 @@
 
 use lapwing_transport::{Network, Scheme, are_everybody};
 
+use super::unseen::unseen_names;
 use super::{Entrance, address};
 use crate::config::IdentitySource;
 
@@ -57,10 +58,14 @@ fn is_plain(url: &str) -> bool {
     address(url).is_some_and(|address| matches!(address.scheme(), Scheme::Tcp | Scheme::Ws) && !address.is_local())
 }
 
-/// What to say of a users file without users, behind its name, while nobody else is asked: a start may come before the first of
-/// them. `users`: how many are in it; none: there is no such file.
-pub fn users_notice(users: Option<usize>, asks_others: bool) -> Option<&'static str> {
-    (users == Some(0) && !asks_others).then_some(NO_USERS)
+/// What to say of a users file, behind its name: it has no users while nobody else is asked, for a start may come before the
+/// first of them; or users whose names have something that nobody sees. `names`: of all in it; none: there is no such file.
+pub fn users_notice<'a>(names: Option<impl IntoIterator<Item = &'a str>>, asks_others: bool) -> Option<String> {
+    let mut names = names?.into_iter().peekable();
+    if names.peek().is_none() {
+        return (!asks_others).then(|| NO_USERS.to_owned());
+    }
+    unseen_names(names)
 }
 
 #[cfg(test)]
@@ -130,10 +135,12 @@ mod tests {
     /// Is it told where nobody could come in by a name?
     #[test]
     fn a_file_without_users() {
-        assert!(users_notice(Some(0), false).is_some());
-        assert_eq!(users_notice(Some(0), true), None);
-        assert_eq!(users_notice(Some(1), false), None);
-        assert_eq!(users_notice(None, false), None);
+        let told = |names: Option<&[&'static str]>, asks| users_notice(names.map(|names| names.iter().copied()), asks);
+        assert!(told(Some(&[]), false).is_some());
+        assert_eq!(told(Some(&[]), true), None);
+        assert_eq!(told(Some(&["alice"]), false), None);
+        assert_eq!(told(None, false), None);
+        assert!(told(Some(&["alice", "alice "]), true).is_some());
     }
 
     /// Is what counts of tokens read in a node's configuration?

@@ -7,6 +7,7 @@
 mod exposure;
 mod guards;
 mod openness;
+mod unseen;
 
 use lapwing_access::JwtKeys;
 use lapwing_transport::ListenAddress;
@@ -14,6 +15,7 @@ use serde::Deserialize;
 
 pub use exposure::users_notice;
 pub use openness::{NO_LISTENER, Unguarded};
+pub use unseen::unseen_in_name;
 
 use crate::config::{Config, ListenerConfig};
 

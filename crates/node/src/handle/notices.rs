@@ -57,7 +57,7 @@ impl Handle {
         }
         self.audit_trimmed(false);
         for notice in self.shared.strangers.take_notices() {
-            self.shared.tell(NoticeKind::Refused, notice);
+            self.shared.notices.tell_with(NoticeKind::Refused, self.shared.now_ms(), || notice);
         }
         for failed in self.hooks.iter().filter_map(|hooks| hooks.take_notice()) {
             self.shared.tell(NoticeKind::Hooks, failed);

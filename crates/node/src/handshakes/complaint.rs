@@ -2,6 +2,10 @@
 
 use std::fmt::Display;
 
+use serde_json::json;
+
+use crate::notices::Line;
+
 /// From one line to the next.
 const PAUSE_MS: u64 = 60_000;
 
@@ -14,14 +18,17 @@ pub(crate) struct Complaint {
 
 impl Complaint {
     /// One more was refused: the line to tell, if it is time. `bound`: the setting that was reached, with its value.
-    pub(crate) fn refused(&mut self, now_ms: u64, source: &dyn Display, bound: &dyn Display) -> Option<String> {
+    pub(crate) fn refused(&mut self, now_ms: u64, source: &dyn Display, bound: &dyn Display) -> Option<Line> {
         self.refused += 1;
         if self.told_at_ms.is_some_and(|at_ms| now_ms < at_ms.saturating_add(PAUSE_MS)) {
             return None;
         }
         self.told_at_ms = Some(now_ms);
         let refused = std::mem::take(&mut self.refused);
-        Some(format!("{refused} TLS handshakes ended, the last one of {source}: {bound} are unfinished already"))
+        let text = format!("{refused} TLS handshakes ended, the last one of {source}: {bound} are unfinished already");
+        let facts =
+            json!({"event": "refused", "address": source.to_string(), "reason": "handshakes", "count": refused});
+        Some((text, facts).into())
     }
 }
 
@@ -40,8 +47,10 @@ mod tests {
         let times: Vec<u64> = told.iter().map(|(at_ms, _)| *at_ms).collect();
         assert_eq!(times, [0, 60_000, 120_000]);
         assert_eq!(
-            told[1].1,
+            told[1].1.text,
             "60000 TLS handshakes ended, the last one of 192.0.2.1: handshakes_max = 7 are unfinished already"
         );
+        let facts = json!({"event": "refused", "address": "192.0.2.1", "reason": "handshakes", "count": 60_000});
+        assert_eq!(told[1].1.facts, Some(facts));
     }
 }

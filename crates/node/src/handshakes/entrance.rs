@@ -92,7 +92,7 @@ impl HandshakeThread {
             }
         };
         if let Some(line) = self.complaint.refused(self.now_ms, &source, &setting) {
-            self.shared.tell(NoticeKind::Refused, line);
+            self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || line);
         }
     }
 }

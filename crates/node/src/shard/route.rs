@@ -10,6 +10,8 @@ use super::Shard;
 use super::groups::{Origin as GroupOrigin, Publisher};
 use super::keeping::{About, Origin};
 use super::retained::Retained;
+use super::shares::share_facts;
+use crate::audit::told;
 use crate::config::Durability;
 use crate::holder::Holder;
 use crate::log::{LogFeed, now_us};
@@ -300,14 +302,15 @@ impl Shard {
         if share.may_tell(self.now_ms) {
             let (messages, bytes) = share.bounds();
             let limits = &self.shared.config.limits;
-            let who = name.unwrap_or("a client");
+            let who = name.map_or_else(|| "a client".to_owned(), told);
             let text = format!(
                 "{who} has its share of retained messages (limits.retained_messages_per_identity_max = {messages}, \
                  limits.retained_bytes_per_identity_max = {bytes}; limits.held_times_free_max = {}: so many times what is free \
                  of retained_messages_max = {} and retained_bytes_max = {}): one more was not kept",
                 limits.held_times_free_max, limits.retained_messages_max, limits.retained_bytes_max
             );
-            self.shared.tell(NoticeKind::Refused, text);
+            let facts = share_facts("retained_messages", name);
+            self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || (text, facts));
         }
     }
 

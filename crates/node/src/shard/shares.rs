@@ -2,8 +2,10 @@
 
 use lapwing_access::Identity;
 use lapwing_codec::ReasonCode;
+use serde_json::{Value, json};
 
 use super::Shard;
+use crate::audit::told;
 use crate::holder::Holder;
 use crate::identity_shares::{Beyond, HeldPlace};
 use crate::notices::NoticeKind;
@@ -52,9 +54,11 @@ impl Shard {
             let text = format!(
                 "{} has {held} of all connections ({most}), more than {times} times what is free (limits.held_times_free_max): \
                  one more was refused; raise limits.connections_max if all of them are to be its",
-                name.map_or_else(|| source.to_string(), str::to_owned)
+                name.map_or_else(|| source.to_string(), told)
             );
-            self.shared.tell(NoticeKind::Refused, text);
+            let mut facts = share_facts("connections", name);
+            facts["address"] = source.to_string().into();
+            self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || (text, facts));
         }
     }
 
@@ -71,11 +75,21 @@ impl Shard {
         }
         self.counters.limits.refused_share_sessions.add(1);
         if share.may_tell(self.now_ms) {
-            let who = identity.name().unwrap_or("anonymous");
+            let who = identity.name().map_or_else(|| "anonymous".to_owned(), told);
             let most = self.shared.config.limits.sessions_per_identity_max;
             let text = format!("{who} has {most} sessions (limits.sessions_per_identity_max): one more was refused");
-            self.shared.tell(NoticeKind::Refused, text);
+            let facts = share_facts("sessions", identity.name());
+            self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || (text, facts));
         }
         false
     }
+}
+
+/// Who was refused one more of something, for programs; `username`: none for whoever has no name.
+pub(super) fn share_facts(what: &str, username: Option<&str>) -> Value {
+    let reason = ReasonCode::QuotaExceeded;
+    json!({
+        "event": "share_refused", "share": what, "username": username.map(told), "reason": reason.name(),
+        "reason_code": reason.value(),
+    })
 }

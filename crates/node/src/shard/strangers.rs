@@ -77,7 +77,8 @@ impl Shard {
         }
         let FirstBytes::Refuse(error) = first_bytes(bytes, limits) else { return true };
         if let Some(connection) = self.clients.connection(index) {
-            self.shared.strangers.unfit(&error, connection.socket.peer(), self.now_ms);
+            let url = &self.shared.listener(connection.listener).url;
+            self.shared.strangers.unfit(&error, connection.socket.peer(), url, self.now_ms);
         }
         self.tell_spoken(index, spoken(bytes));
         self.malformed(index, &error);

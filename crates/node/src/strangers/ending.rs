@@ -28,6 +28,16 @@ impl Ending {
         }
     }
 
+    /// A short, stable name, for programs.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Ending::Refused(refusal) => refusal.name(),
+            Ending::Late => "connect_timeout",
+            Ending::NodeIsFull => "connections_max",
+            Ending::ListenerIsFull => "listener_connections_max",
+        }
+    }
+
     /// What whoever comes from `address` did at the listener `url`.
     pub(super) fn line(self, address: &str, url: &str) -> String {
         let what = match self {
@@ -62,6 +72,10 @@ mod tests {
         let mut lines: Vec<String> = all.iter().map(|ending| ending.line("192.0.2.1:1", "ws://h:2")).collect();
         assert!(all.iter().enumerate().all(|(n, ending)| ending.index() == n));
         assert!(lines.iter().all(|line| line.starts_with("192.0.2.1:1 ") && line.contains(" at ws://h:2: ")));
+        let mut names: Vec<&str> = all.iter().map(|ending| ending.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Ending::COUNT);
         lines.sort();
         lines.dedup();
         assert_eq!(lines.len(), Ending::COUNT);

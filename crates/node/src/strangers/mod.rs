@@ -19,12 +19,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lapwing_codec::{ProtocolError, ReasonCode};
 use lapwing_transport::{PeerAddress, Socket};
+use serde_json::{Value, json};
 
 use crate::config::Limits;
 use crate::desk::Desk;
 use crate::listeners::ListenerId;
 use crate::mailbox::Bell;
 use crate::metrics::Metric;
+use crate::notices::Line;
 pub(crate) use ending::Ending;
 pub(crate) use table::{Bound, Budget, Ended, Place, Source, Table};
 use told::Told;
@@ -61,7 +63,7 @@ struct State {
     told_unfit: [Told; UNFIT.len()],
     /// By the URL of the listener.
     told_endings: HashMap<String, [Told; Ending::COUNT]>,
-    notices: Vec<String>,
+    notices: Vec<Line>,
 }
 
 impl Budget {
@@ -132,8 +134,8 @@ impl Strangers {
         ended.is_some()
     }
 
-    /// A stranger is sent away for what it sent; `address`: for people.
-    pub(crate) fn unfit(&self, error: &ProtocolError, address: impl fmt::Display, now_ms: u64) {
+    /// A stranger of `address` at the listener `url` is sent away for what it sent.
+    pub(crate) fn unfit(&self, error: &ProtocolError, address: impl fmt::Display, url: &str, now_ms: u64) {
         let mut state = self.state();
         let kind = match error.reason {
             ReasonCode::PacketTooLarge => 1,
@@ -142,9 +144,11 @@ impl Strangers {
         };
         state.unfit[kind] += 1;
         if let Some(times) = state.told_unfit[kind].happened(now_ms) {
-            let times = since_last(times);
-            let notice = format!("a connection of {address} did not begin with a CONNECT ({error}): closed{times}");
-            state.tell(notice);
+            let (address, since) = (address.to_string(), since_last(times));
+            let text = format!("a connection of {address} did not begin with a CONNECT ({error}): closed{since}");
+            let mut facts = refused(&address, url, error.reason.name(), times);
+            facts["reason_code"] = error.reason.value().into();
+            state.tell((text, facts).into());
         }
     }
 
@@ -156,8 +160,9 @@ impl Strangers {
         }
         let told = state.told_endings.get_mut(url).and_then(|told| told[ending.index()].happened(now_ms));
         if let Some(times) = told {
-            let line = ending.line(&address.to_string(), url);
-            state.tell(format!("{line}{}", since_last(times)));
+            let address = address.to_string();
+            let text = format!("{}{}", ending.line(&address, url), since_last(times));
+            state.tell((text, refused(&address, url, ending.name(), times)).into());
         }
     }
 
@@ -172,7 +177,7 @@ impl Strangers {
     }
 
     /// What the operator should hear since the last call.
-    pub(crate) fn take_notices(&self) -> Vec<String> {
+    pub(crate) fn take_notices(&self) -> Vec<Line> {
         std::mem::take(&mut self.state().notices)
     }
 
@@ -222,18 +227,24 @@ impl State {
             Bound::Bytes => format!("strangers_bytes_max, {bytes_max} here"),
             Bound::Connections => "connections_max".to_owned(),
         };
-        let times = since_last(times);
-        let notice =
-            format!("connections without CONNECT are at limits.{over}: the oldest of {source} is ended{times}");
-        self.tell(notice);
+        let since = since_last(times);
+        let text = format!("connections without CONNECT are at limits.{over}: the oldest of {source} is ended{since}");
+        let reason = BOUNDS.iter().find(|(other, _)| *other == bound).map(|(_, label)| *label);
+        let facts = json!({"event": "refused", "address": source.to_string(), "reason": reason, "count": times});
+        self.tell((text, facts).into());
     }
 
     /// Keeps a line until somebody asks; where nobody does, the first ones.
-    fn tell(&mut self, notice: String) {
+    fn tell(&mut self, notice: Line) {
         if self.notices.len() < NOTICES_MAX {
             self.notices.push(notice);
         }
     }
+}
+
+/// Who was sent away for `reason`, and how often that was since the last such line.
+fn refused(address: &str, url: &str, reason: &str, count: u64) -> Value {
+    json!({"event": "refused", "address": address, "listener": url, "reason": reason, "count": count})
 }
 
 /// How often, behind what has happened.

@@ -29,11 +29,39 @@ fn who_goes_is_told_now_and_then() {
     assert_eq!(strangers.take_ended(0).len(), 9);
     let at =
         "connections without CONNECT are at limits.strangers_per_address_max, 1 here: the oldest of 192.0.2.7 is ended";
-    assert_eq!(strangers.take_notices(), [at]);
+    let facts =
+        |count: u64| Some(json!({"event": "refused", "address": "192.0.2.7", "reason": "per_address", "count": count}));
+    let told = |text: String, count: u64| Line { text, facts: facts(count) };
+    assert_eq!(strangers.take_notices(), [told(at.into(), 1)]);
     let last = strangers.arrive(source, ListenerId(0), 60_001);
-    assert_eq!(strangers.take_notices(), [format!("{at} (9 since the last such line)")]);
+    assert_eq!(strangers.take_notices(), [told(format!("{at} (9 since the last such line)"), 9)]);
     drop((there, last));
     assert_eq!(strangers.metrics()[0].value, 0.0);
+}
+
+/// Do programs have by name from where, at which listener, why and how often, as the words say it?
+#[test]
+fn who_is_sent_away_is_told_by_name() {
+    let strangers = Strangers::new(&Limits::default(), 100, 1 << 30, &[&Bell::new(Nobody)]);
+    let url = "tcp://192.0.2.1:1883";
+    let late = |now_ms| strangers.ends(Ending::Late, "192.0.2.7:9", url, now_ms);
+    let unfit = ProtocolError { reason: ReasonCode::PacketTooLarge, what: "too long", at: 0, connect: None };
+    strangers.unfit(&unfit, "192.0.2.8:9", url, 0);
+    [0, 1, 60_000].into_iter().for_each(late);
+    let lines = strangers.take_notices();
+    let facts: Vec<_> = lines.iter().map(|line| line.facts.clone().unwrap()).collect();
+    assert_eq!(
+        facts,
+        [
+            json!({
+                "event": "refused", "address": "192.0.2.8:9", "listener": url, "reason": "Packet too large", "reason_code": 0x95,
+                "count": 1,
+            }),
+            json!({"event": "refused", "address": "192.0.2.7:9", "listener": url, "reason": "connect_timeout", "count": 1}),
+            json!({"event": "refused", "address": "192.0.2.7:9", "listener": url, "reason": "connect_timeout", "count": 2}),
+        ]
+    );
+    assert!(lines[2].text.contains("192.0.2.7:9 was no client within limits.connect_timeout"), "{lines:?}");
 }
 
 /// Does one that has to go not come anywhere else, whose place has not heard of it when it is to move on, and does another?

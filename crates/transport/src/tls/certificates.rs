@@ -12,6 +12,7 @@ use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache, WebPkiCli
 use rustls::{InconsistentKeys, RootCertStore, ServerConfig, ServerConnection};
 
 use super::Tls;
+use super::every_list::EveryList;
 use super::files::{certificates, private_key, wrong};
 use super::rsa::bits_of_private_key;
 use super::trust::{Lapse, Trust};
@@ -36,11 +37,14 @@ pub struct Certificates {
 struct Loaded {
     /// Set exactly where there is a certificate.
     config: Option<Arc<ServerConfig>>,
-    trust: Trust,
+    trust: Arc<Trust>,
     rsa_bits: Option<u32>,
     /// The same for DTLS, where it is datagrams that come.
     dtls: Option<DtlsParts>,
 }
+
+/// What verifies client certificates in handshakes, if anything does, and what they are held against later.
+type Verifying = (Option<Arc<dyn ClientCertVerifier>>, Arc<Trust>);
 
 /// Certificates that were read again and are not in force yet.
 pub struct FreshCertificates(Arc<Loaded>);
@@ -136,7 +140,7 @@ impl Loaded {
     fn read(settings: Option<&TlsSettings>, datagrams: Option<&DtlsSettings>) -> Result<Self, BindError> {
         let Some(settings) = settings else {
             let dtls = datagrams.map(|own| DtlsParts::new(own, None, None)).transpose()?;
-            return Ok(Loaded { config: None, trust: Trust::default(), rsa_bits: None, dtls });
+            return Ok(Loaded { config: None, trust: Arc::default(), rsa_bits: None, dtls });
         };
         let chain = certificates(&settings.certificate)?;
         let key = private_key(&settings.key)?;
@@ -197,15 +201,12 @@ fn unfit(settings: &TlsSettings, error: &rustls::Error) -> BindError {
 ///
 /// With revocation lists every certificate of a chain must be on the list of its authority or not: one that has no list there
 /// is refused, and so is everybody once a list's time is over. What is not known is not trusted.
-fn client_verifier(
-    settings: &TlsSettings,
-    provider: Arc<CryptoProvider>,
-) -> Result<(Option<Arc<dyn ClientCertVerifier>>, Trust), BindError> {
+fn client_verifier(settings: &TlsSettings, provider: Arc<CryptoProvider>) -> Result<Verifying, BindError> {
     let mut trust = Trust::default();
     let (ClientCertificate::Optional | ClientCertificate::Required, Some(file)) =
         (settings.client_certificate, settings.client_ca.as_deref())
     else {
-        return Ok((None, trust));
+        return Ok((None, Arc::new(trust)));
     };
     let remedy = "Put the certificates of the authorities that sign your clients' into this file, in PEM.";
     let mut roots = RootCertStore::empty();
@@ -225,13 +226,17 @@ fn client_verifier(
         lists.extend(found);
     }
     let mut builder = builder();
-    if !lists.is_empty() {
+    let has_lists = !lists.is_empty();
+    if has_lists {
         builder = builder.with_crls(lists).enforce_revocation_expiration();
     }
     if settings.client_certificate == ClientCertificate::Optional {
         builder = builder.allow_unauthenticated();
     }
-    let verifier = builder.build().map_err(|error| wrong(file, error.to_string(), remedy))?;
+    let library = builder.build().map_err(|error| wrong(file, error.to_string(), remedy))?;
+    let trust = Arc::new(trust);
+    let verifier: Arc<dyn ClientCertVerifier> =
+        if has_lists { Arc::new(EveryList { library, trust: trust.clone() }) } else { library };
     Ok((Some(verifier), trust))
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use lapwing_files::{CERTIFICATE_BYTES_MAX, read_file};
+use lapwing_files::{CERTIFICATE_BYTES_MAX, read_file, without_marks};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -39,9 +39,10 @@ pub(super) fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, BindErr
     })
 }
 
-/// The bytes of `file`.
+/// The text in `file`, as an editor shows it: without marks of its encoding.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, BindError> {
-    read_file(file, CERTIFICATE_BYTES_MAX).map_err(|error| {
+    let text = read_file(file, CERTIFICATE_BYTES_MAX).map(|bytes| without_marks(&bytes).into_owned());
+    text.map_err(|error| {
         let remedy = match error.kind() {
             io::ErrorKind::FileTooLarge => "Name a file of certificates, lists or keys, in PEM.",
             _ => "Name a file that exists and that the broker's user may read: it is read again at a reload.",

@@ -1,6 +1,7 @@
 //! TLS 1.2 and 1.3, by `rustls`: one connection's side of it, and the certificates of a listener.
 
 mod certificates;
+mod every_list;
 mod files;
 mod name;
 mod proof;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lapwing_files::without_marks;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use x509_cert::Certificate;
@@ -28,6 +29,7 @@ impl fmt::Display for WeakRsaKey {
 
 /// The shortest RSA key of the certificates in `pem`, if it is too short; what cannot be read has none.
 pub fn weak_rsa_key(pem: &[u8]) -> Option<WeakRsaKey> {
+    let pem = &without_marks(pem);
     let certificates = CertificateDer::pem_slice_iter(pem).flatten();
     certificates.filter_map(|der| bits_of_certificate(&der)).min().and_then(weak)
 }

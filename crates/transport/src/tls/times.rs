@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lapwing_files::without_marks;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer};
 use x509_cert::Certificate;
@@ -21,6 +22,7 @@ pub struct CertificateTimes {
 
 /// Of everything in `pem` that can be read, certificates first; what cannot is left to whoever uses the file.
 pub fn certificate_times(pem: &[u8]) -> Vec<CertificateTimes> {
+    let pem = &without_marks(pem);
     let certificates = CertificateDer::pem_slice_iter(pem).flatten();
     let lists = CertificateRevocationListDer::pem_slice_iter(pem).flatten();
     let of_certificates = certificates.filter_map(|der| Certificate::from_der(&der).ok()).map(|certificate| {

@@ -85,6 +85,16 @@ fn public_keys_in_pem() {
     assert!(Tokens::new(&settings(&["RS256"], JwtKeys::Pem(vec![pem]))).is_err(), "no key for the algorithm");
 }
 
+/// Are the marks of encoding that editors write none of a text, at its beginning and where two were put together?
+#[test]
+fn marks_of_encoding_hide_no_key() {
+    let pem = format!("\u{feff}{}", rcgen::KeyPair::generate().unwrap().public_key_pem());
+    assert_eq!(tokens(&settings(&["ES256"], JwtKeys::Pem(vec![pem.repeat(2)]))).keys().len(), 2);
+    let (jwk, _) = p256("one");
+    let marked = format!("\u{feff}{}", jwks(&[&jwk]));
+    assert_eq!(tokens(&settings(&["ES256"], JwtKeys::Jwks(marked))).keys().len(), 1);
+}
+
 #[test]
 fn no_secret_is_shown() {
     let shown = format!("{:?} {:?}", by_secret(), tokens(&by_secret()).keys());

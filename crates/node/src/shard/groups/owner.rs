@@ -10,10 +10,12 @@ use lapwing_session::{Bound, Fate, Outcome, SessionKey};
 
 use super::Shard;
 use super::owned::Person;
+use crate::audit::told;
 use crate::holder::Holder;
 use crate::identity_shares::Beyond;
 use crate::mail::{Control, Interest};
 use crate::notices::NoticeKind;
+use crate::shard::shares::share_facts;
 use crate::shard::subscribe::Waiter;
 use crate::slot::ShardId;
 use crate::words::{Join, JoinRequest, Told, Word, share_name};
@@ -118,7 +120,7 @@ impl Shard {
             return self.shared.groups.begins(groups_max);
         }
         if let Err(beyond) = shares.take(holder, self.shared.groups.free(groups_max)) {
-            self.refused_group(identity.name().unwrap_or(client_id), beyond);
+            self.refused_group((identity.name(), client_id), beyond);
             return false;
         }
         let begins = self.shared.groups.begins(groups_max);
@@ -128,7 +130,7 @@ impl Shard {
         begins
     }
 
-    fn refused_group(&self, who: &str, beyond: Beyond) {
+    fn refused_group(&self, (name, client_id): (Option<&str>, &str), beyond: Beyond) {
         self.counters.limits.refused_share_groups.add(1);
         if !self.shared.shares.groups.may_tell(self.now_ms) {
             return;
@@ -138,10 +140,14 @@ impl Shard {
         let words = match beyond {
             Beyond::Most(most) => format!("{most} groups (limits.groups_per_identity_max)"),
             Beyond::Free(held) => format!(
-                "{held} of all groups (dispatch.groups_max = {groups_max}), more than {times} times what is free                  (limits.held_times_free_max)"
+                "{held} of all groups (dispatch.groups_max = {groups_max}), more than {times} times what is free \
+                 (limits.held_times_free_max)"
             ),
         };
-        self.shared.tell(NoticeKind::Refused, format!("{who} has begun {words}: one more was refused"));
+        let text = format!("{} has begun {words}: one more was refused", told(name.unwrap_or(client_id)));
+        let mut facts = share_facts("groups", name);
+        facts["client_id"] = told(client_id).into();
+        self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || (text, facts));
     }
 
     /// Notes to whose share a group counts: who has begun it, or the first of those that were its members before the node

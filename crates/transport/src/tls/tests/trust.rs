@@ -134,6 +134,42 @@ fn wrong_lists_are_named() {
     assert!(shake(&listener, authority.client(Some(authority.issue_numbered(8)))).is_ok());
 }
 
+/// Does each list of an authority count, in one file or in two? The library looks at the first, and lets in who stands on another.
+#[test]
+fn every_list_of_an_authority_counts() {
+    let authority = Authority::new();
+    let mut settings = authority.settings(ClientCertificate::Optional);
+    let both = authority.revoke(&[6], 2090) + &authority.revoke(&[7], 2091);
+    settings.crls =
+        vec![authority.write("both.pem", &both), authority.write("third.pem", &authority.revoke(&[8], 2092))];
+    let listener = listen(Arc::new(Certificates::load(settings).unwrap()));
+    let client = |serial| authority.client(Some(authority.issue_numbered(serial)));
+    let let_in = [6, 7, 8, 9].map(|serial| shake(&listener, client(serial)).is_ok());
+    assert_eq!(let_in, [false, false, false, true]);
+    assert!(shake(&listener, authority.client(None)).is_ok(), "who has none is asked for none");
+}
+
+/// Are files with marks of encoding in front of their texts read as OpenSSL reads them, and all that was put behind another?
+#[test]
+fn marks_of_encoding_hide_nothing() {
+    let (authority, other) = (Authority::new(), Authority::new());
+    let mut settings = authority.settings(ClientCertificate::Required);
+    let marked = |text: &str| format!("\u{feff}{text}");
+    for file in [&settings.certificate, &settings.key] {
+        fs::write(file, marked(&fs::read_to_string(file).unwrap())).unwrap();
+    }
+    settings.client_ca = Some(authority.write("ca.pem", &(marked(&other.pem) + &marked(&authority.pem))));
+    let lists = marked(&authority.revoke(&[], 2090)) + &marked(&authority.revoke(&[7], 2090));
+    settings.crls = vec![authority.write("list.pem", &lists)];
+    assert_eq!(
+        (certificate_times(lists.as_bytes()).len(), certificate_times(marked(&other.pem).as_bytes()).len()),
+        (2, 1)
+    );
+    let listener = listen(Arc::new(Certificates::load(settings).unwrap()));
+    let client = |serial| authority.client(Some(authority.issue_numbered(serial)));
+    assert_eq!([7, 9].map(|serial| shake(&listener, client(serial)).is_ok()), [false, true]);
+}
+
 /// Does a client that comes back spare the signature, under both versions, and never where certificates are asked for?
 #[test]
 fn a_handshake_is_resumed_unless_certificates_count() {
