@@ -77,16 +77,46 @@ def lapwing(
 
     ``home`` has its data folder, which stays; by default a new one that goes with it.
     """
-    port = free_port()
     with contextlib.ExitStack() as stack:
         folder = home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lapwing-bench-")))
-        command = [sys.executable, "-m", "lapwing", "broker", "--listen", f"tcp://127.0.0.1:{port}"]
-        command += ["--data", f"{folder}/data", "--set", f"broker.shards={shards}"]
-        for setting in settings:
-            command += ["--set", setting]
-        command += arguments
+        program = (sys.executable, "-m", "lapwing", "broker")
+        port, command = _command(program, folder, shards, settings, arguments)
         label = f"lapwing, {shards} shard" + ("s" if shards > 1 else "")
         yield stack.enter_context(_running(label, command, port, cpus, folder))
+
+
+def find_lapwingd() -> Path | None:
+    """The executable of ``make lapwingd`` in this tree, or None."""
+    executable = Path(__file__).parents[1] / "target" / "edge" / "lapwingd"
+    return executable if executable.is_file() else None
+
+
+@contextlib.contextmanager
+def lapwingd(cpus: set[int], shards: int = 1, arguments: Sequence[str] = ()) -> Iterator[RunningBroker]:
+    """The same by the executable, with the same settings.
+
+    Raises:
+        RuntimeError: it is not built.
+    """
+    executable = find_lapwingd()
+    if executable is None:
+        raise RuntimeError("there is no target/edge/lapwingd: make lapwingd")
+    with tempfile.TemporaryDirectory(prefix="lapwingd-bench-") as folder:
+        port, command = _command((str(executable),), Path(folder), shards, (), arguments)
+        with _running("lapwingd", command, port, cpus, Path(folder)) as broker:
+            yield broker
+
+
+def _command(
+    program: Sequence[str], folder: Path, shards: int, settings: Sequence[str], arguments: Sequence[str]
+) -> tuple[int, list[str]]:
+    """A free port, and the command line of a broker that listens on it and keeps its data in ``folder``."""
+    port = free_port()
+    command = [*program, "--listen", f"tcp://127.0.0.1:{port}"]
+    command += ["--data", f"{folder}/data", "--set", f"broker.shards={shards}"]
+    for setting in settings:
+        command += ["--set", setting]
+    return port, [*command, *arguments]
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
-"""MQTT-SN: latency beside TCP and Mosquitto, deliveries per CPU second, devices that sleep, memory of idle ones.
+"""The edge: MQTT-SN (latency beside TCP and Mosquitto, deliveries per CPU second, devices that sleep, memory of idle
+ones), and `lapwingd` beside the package.
 
-``make bench BENCH=sn`` takes the sizes of the figures to reach (twenty minutes), with ``--quick`` short ones;
+``make bench BENCH=sn`` takes the sizes of the figures to reach (half an hour), with ``--quick`` short ones;
 ``python -m benches.sn_bench --help`` has them as options.
 """
 
@@ -12,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from benches import machine, sn_deliveries, sn_idle, sn_latency, sn_sleepers
+from benches import machine, sn_deliveries, sn_executable, sn_idle, sn_latency, sn_sleepers
 from benches.sn_sizes import QUICK, Sizes
 
 PICTURE = Path("out/sn/latency.png")
-PARTS = ("latency", "deliveries", "sleepers", "idle")
+PARTS = ("latency", "deliveries", "sleepers", "idle", "lapwingd")
 
 
 def run(*, quick: bool) -> None:
@@ -38,11 +39,13 @@ def measure(sizes: Sizes, parts: Sequence[str], picture: Path) -> None:
         sn_sleepers.measure(sizes)
     if "idle" in parts:
         sn_idle.measure(sizes)
+    if "lapwingd" in parts:
+        sn_executable.measure(sizes)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line: each size is an option."""
-    parser = argparse.ArgumentParser(prog="python -m benches.sn_bench", description="MQTT-SN, in sizes of one's own.")
+    parser = argparse.ArgumentParser(prog="python -m benches.sn_bench", description="The edge, in sizes of one's own.")
     whole = Sizes()
     for size in fields(Sizes):
         default = getattr(whole, size.name)

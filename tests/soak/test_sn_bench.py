@@ -23,4 +23,6 @@ def test_a_short_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert (tmp_path / "sn" / "latency.png").stat().st_size > 10_000
     for what in ("messages lost", "messages that came twice", "times awake and not drained"):
         assert f"reached  {what}: 0" in said, said
-    assert all(who in said for who in ("lapwing, MQTT-SN", "mosquitto, TCP", "resident bytes per idle client")), said
+    assert all(
+        who in said for who in ("lapwing, MQTT-SN", "mosquitto, TCP", "resident bytes per idle client", "lapwingd")
+    ), said

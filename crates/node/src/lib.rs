@@ -40,6 +40,7 @@ mod identity_shares;
 pub mod inspect;
 mod life;
 mod listeners;
+mod little_spare;
 mod log;
 mod mail;
 mod mailbox;

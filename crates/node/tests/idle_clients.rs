@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Tables double at such numbers: with so many clients, and with twice as many, each has the same share of room to spare.
+/// Tables grow at such numbers: with so many clients, and with twice as many, each has the same share of room to spare.
 const FULL: u16 = 224;
 
 fn node() -> (Handle, SocketAddr, SocketAddr) {
@@ -136,15 +136,15 @@ fn connect_over_tcp(broker: SocketAddr, number: u16) -> TcpStream {
 #[test]
 fn idle_clients_are_small() {
     let (node, sn, _) = node();
-    bytes_each("over sn://", 1984, |number| drop(Device::connect(sn, number)));
+    bytes_each("over sn://", 1408, |number| drop(Device::connect(sn, number)));
     drop(node);
     let (node, sn, _) = self::node();
-    bytes_each("over sn://, with a subscription", 2112, |number| {
+    bytes_each("over sn://, with a subscription", 1536, |number| {
         Device::connect(sn, number).subscribe(&format!("t/{number:06}"));
     });
     drop(node);
     let (node, _, tcp) = self::node();
     let mut streams = Vec::with_capacity(2 * usize::from(FULL));
-    bytes_each("over tcp://", 1408, |number| streams.push(connect_over_tcp(tcp, number)));
+    bytes_each("over tcp://", 1008, |number| streams.push(connect_over_tcp(tcp, number)));
     drop(node);
 }

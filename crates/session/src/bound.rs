@@ -148,8 +148,8 @@ impl Session {
     }
 
     /// What has become of bound messages since the last call.
-    pub fn take_outcomes(&mut self) -> std::vec::Drain<'_, Outcome> {
-        self.told.outcomes.drain(..)
+    pub fn take_outcomes(&mut self) -> impl Iterator<Item = Outcome> {
+        self.told.outcomes.drain()
     }
 
     /// Whether there is any.

@@ -5,10 +5,13 @@ use lapwing_codec::PacketId;
 /// Above this many a bitmap of 8 KiB is smaller or faster than a list that is searched from its start.
 const LIST_MAX: usize = 64;
 
-/// Nothing is allocated while it is empty from the start.
-#[derive(Debug)]
+/// Nothing is allocated while it is empty from the start: most clients publish nothing with QoS 2.
+#[derive(Debug, Default)]
 pub(crate) enum IdSet {
-    List(Vec<PacketId>),
+    #[default]
+    Empty,
+    #[expect(clippy::box_collection, reason = "a list's own three words would be in every session")]
+    List(Box<Vec<PacketId>>),
     /// In use instead of the list from `LIST_MAX` ids on, until the set is empty.
     Bitmap(Box<Bitmap>),
 }
@@ -19,15 +22,10 @@ pub(crate) struct Bitmap {
     len: usize,
 }
 
-impl Default for IdSet {
-    fn default() -> Self {
-        IdSet::List(Vec::new())
-    }
-}
-
 impl IdSet {
-    pub(crate) const fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
+            IdSet::Empty => 0,
             IdSet::List(list) => list.len(),
             IdSet::Bitmap(bitmap) => bitmap.len,
         }
@@ -35,6 +33,7 @@ impl IdSet {
 
     pub(crate) fn contains(&self, id: PacketId) -> bool {
         match self {
+            IdSet::Empty => false,
             IdSet::List(list) => list.contains(&id),
             IdSet::Bitmap(bitmap) => bitmap.bits[word(id)] & bit(id) != 0,
         }
@@ -53,6 +52,7 @@ impl IdSet {
             *self = IdSet::Bitmap(bitmap);
         }
         match self {
+            IdSet::Empty => *self = IdSet::List(Box::new(vec![id])),
             IdSet::List(list) => list.push(id),
             IdSet::Bitmap(bitmap) => bitmap.insert(id),
         }
@@ -65,6 +65,7 @@ impl IdSet {
             return false;
         }
         match self {
+            IdSet::Empty => {}
             IdSet::List(list) => list.retain(|other| *other != id),
             IdSet::Bitmap(bitmap) if bitmap.len == 1 => *self = IdSet::default(),
             IdSet::Bitmap(bitmap) => {
@@ -111,6 +112,6 @@ mod tests {
                 "without the first {n}"
             );
         }
-        assert!(set.len() == 0 && matches!(set, IdSet::List(_)));
+        assert!(set.len() == 0 && matches!(set, IdSet::Empty));
     }
 }

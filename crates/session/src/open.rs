@@ -69,7 +69,7 @@ impl Session {
             ends_at_ms: None,
             subscriptions: Subscribed::default(),
             window: Window::new(),
-            queue: Queue::new(),
+            queue: Queue::default(),
             reads_page: false,
             receipts: IdSet::default(),
             acks: AckLine::default(),

@@ -35,8 +35,13 @@ impl Queued {
 
 /// In the order of arrival; bounded in messages and bytes. Messages of groups are always at hand, and so before all that is
 /// in the log: they are sent in an order of their own.
+///
+/// Behind a pointer, from the first message that waits: most clients take what comes.
+#[derive(Debug, Default)]
+pub(crate) struct Queue(Option<Box<Line>>);
+
 #[derive(Debug)]
-pub(crate) struct Queue {
+struct Line {
     waiting: VecDeque<Queued>,
     /// Of those that are at hand.
     bytes: u64,
@@ -44,42 +49,65 @@ pub(crate) struct Queue {
     paged: Option<Box<Paged>>,
 }
 
+/// What is there of a queue before its first message.
+static NOBODY: Line = Line::new();
+
+impl Default for Line {
+    fn default() -> Self {
+        Line::new()
+    }
+}
+
+impl Line {
+    const fn new() -> Self {
+        Line { waiting: VecDeque::new(), bytes: 0, paged: None }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.paged.is_none()
+    }
+}
+
 impl Queue {
-    pub(crate) const fn new() -> Self {
-        Queue { waiting: VecDeque::new(), bytes: 0, paged: None }
+    fn line(&self) -> &Line {
+        self.0.as_deref().unwrap_or(&NOBODY)
+    }
+
+    fn line_mut(&mut self) -> &mut Line {
+        self.0.get_or_insert_default()
     }
 
     /// Messages, wherever they lie.
     pub(crate) fn len(&self) -> usize {
-        self.waiting.len() + self.paged_len()
+        self.line().waiting.len() + self.paged_len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.paged.is_none()
+        self.0.as_ref().is_none_or(|line| line.is_empty())
     }
 
     /// Bytes of all messages; of those in the log rounded.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes + self.paged.as_ref().map_or(0, |paged| paged.bytes())
+        self.line().bytes + self.line().paged.as_ref().map_or(0, |paged| paged.bytes())
     }
 
     /// Messages in memory.
     pub(crate) fn at_hand(&self) -> usize {
-        self.waiting.len()
+        self.line().waiting.len()
     }
 
     /// Their bytes.
-    pub(crate) const fn at_hand_bytes(&self) -> u64 {
-        self.bytes
+    pub(crate) fn at_hand_bytes(&self) -> u64 {
+        self.line().bytes
     }
 
     /// Messages that lie in the log.
     pub(crate) fn paged_len(&self) -> usize {
-        self.paged.as_ref().map_or(0, |paged| paged.len() as usize)
+        self.line().paged.as_ref().map_or(0, |paged| paged.len() as usize)
     }
 
-    pub(crate) const fn has_paged(&self) -> bool {
-        self.paged.is_some()
+    pub(crate) fn has_paged(&self) -> bool {
+        self.line().paged.is_some()
     }
 
     /// Makes room for a message of so many bytes: drops what the policy says and counts it. Returns whether there is room.
@@ -108,19 +136,21 @@ impl Queue {
 
     /// Adds a message without looking after room.
     pub(crate) fn add(&mut self, queued: Queued) {
-        self.bytes += queued.message.footprint() as u64;
-        self.waiting.push_back(queued);
+        let line = self.line_mut();
+        line.bytes += queued.message.footprint() as u64;
+        line.waiting.push_back(queued);
     }
 
     /// Adds a message that lies in the log, without looking after room.
     pub(crate) fn add_paged(&mut self, reference: Reference) {
-        self.paged.get_or_insert_default().push(reference);
+        self.line_mut().paged.get_or_insert_default().push(reference);
     }
 
     /// Lets go of all messages that are in the log too.
     pub(crate) fn page_out(&mut self) {
-        let (mut references, bytes) = (Vec::new(), &mut self.bytes);
-        self.waiting.retain(|Queued { message, terms, .. }| {
+        let Some(Line { waiting, bytes, .. }) = self.0.as_deref_mut() else { return };
+        let mut references = Vec::new();
+        waiting.retain(|Queued { message, terms, .. }| {
             let Some(entry) = terms.tie.entry else { return true };
             let footprint = message.footprint() as u64;
             *bytes -= footprint;
@@ -129,18 +159,19 @@ impl Queue {
         });
         self.shrink();
         if !references.is_empty() {
-            self.paged.get_or_insert_default().prepend(references);
+            self.line_mut().paged.get_or_insert_default().prepend(references);
         }
     }
 
     /// Whether so little is at hand that the next page should be read: half of the last one has gone.
     pub(crate) fn wants_page(&self) -> bool {
-        self.paged.as_ref().is_some_and(|paged| self.bytes * 2 <= paged.page_bytes)
+        let line = self.line();
+        line.paged.as_ref().is_some_and(|paged| line.bytes * 2 <= paged.page_bytes)
     }
 
     /// The entries of the next page.
     pub(crate) fn ask_page(&mut self, messages_max: usize, bytes_max: u64) -> Vec<u64> {
-        let Some(paged) = &mut self.paged else { return Vec::new() };
+        let Some(paged) = self.0.as_mut().and_then(|line| line.paged.as_mut()) else { return Vec::new() };
         paged.page_bytes = bytes_max;
         paged.page(messages_max, bytes_max)
     }
@@ -159,23 +190,24 @@ impl Queue {
 
     /// Whether it is the first one in the log.
     fn is_next(&self, entry: NonZeroU64) -> bool {
-        self.paged.as_ref().and_then(|paged| paged.front()).is_some_and(|front| front.entry == entry)
+        self.line().paged.as_ref().and_then(|paged| paged.front()).is_some_and(|front| front.entry == entry)
     }
 
     /// How the message goes that was added last at hand, and the one that was added last in the log.
     pub(crate) fn last_terms(&self) -> [Option<&Terms>; 2] {
-        let paged = self.paged.as_ref().and_then(|paged| paged.last());
-        [self.waiting.back().map(|queued| &queued.terms), paged.map(|reference| &reference.terms)]
+        let Line { waiting, paged, .. } = self.line();
+        let paged = paged.as_ref().and_then(|paged| paged.last());
+        [waiting.back().map(|queued| &queued.terms), paged.map(|reference| &reference.terms)]
     }
 
     /// The messages at hand, the longest waiting first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Queued> {
-        self.waiting.iter()
+        self.line().waiting.iter()
     }
 
     /// Those that lie in the log, behind these.
     pub(crate) fn iter_paged(&self) -> impl Iterator<Item = Reference> {
-        self.paged.iter().flat_map(|paged| paged.iter())
+        self.line().paged.iter().flat_map(|paged| paged.iter())
     }
 
     /// Takes out those that have waited longest, at most `most`, because somebody wants the queue empty. Returns how many
@@ -191,19 +223,20 @@ impl Queue {
 
     /// Of the messages at hand.
     pub(crate) fn terms_mut(&mut self) -> impl Iterator<Item = &mut Terms> {
-        self.waiting.iter_mut().map(|queued| &mut queued.terms)
+        self.0.iter_mut().flat_map(|line| line.waiting.iter_mut()).map(|queued| &mut queued.terms)
     }
 
     /// Takes all bound messages out.
     pub(crate) fn unbind(&mut self) -> impl Iterator<Item = Bound> + use<> {
         let mut unbound = Vec::new();
-        let bytes = &mut self.bytes;
-        self.waiting.retain(|queued| {
-            let bound = queued.terms.tie.bound;
-            unbound.extend(bound);
-            *bytes -= bound.map_or(0, |_| queued.message.footprint() as u64);
-            bound.is_none()
-        });
+        if let Some(Line { waiting, bytes, .. }) = self.0.as_deref_mut() {
+            waiting.retain(|queued| {
+                let bound = queued.terms.tie.bound;
+                unbound.extend(bound);
+                *bytes -= bound.map_or(0, |_| queued.message.footprint() as u64);
+                bound.is_none()
+            });
+        }
         unbound.into_iter()
     }
 
@@ -215,7 +248,7 @@ impl Queue {
     }
 
     fn drop_over_front(&mut self, settings: &Settings, now_ms: u64, counters: &mut Counters, told: &mut Told) {
-        while let Some(reason) = self.waiting.front().and_then(|front| front.over(settings, now_ms)) {
+        while let Some(reason) = self.line().waiting.front().and_then(|front| front.over(settings, now_ms)) {
             if let Some(over) = self.pop() {
                 told.lost(over.terms.tie, reason, Fate::HandedBack, counters);
             }
@@ -234,10 +267,11 @@ impl Queue {
     }
 
     fn pop_paged_if(&mut self, condition: bool) -> Option<Reference> {
-        let paged = self.paged.as_mut().filter(|_| condition)?;
+        let line = self.0.as_mut().filter(|_| condition)?;
+        let paged = line.paged.as_mut()?;
         let front = paged.pop();
         if paged.len() == 0 {
-            self.paged = None;
+            line.paged = None;
         }
         front
     }
@@ -255,15 +289,17 @@ impl Queue {
     }
 
     fn pop(&mut self) -> Option<Queued> {
-        let queued = self.waiting.pop_front()?;
-        self.bytes -= queued.message.footprint() as u64;
+        let line = self.0.as_mut()?;
+        let queued = line.waiting.pop_front()?;
+        line.bytes -= queued.message.footprint() as u64;
         self.shrink();
         Some(queued)
     }
 
     fn shrink(&mut self) {
-        if self.waiting.is_empty() && self.waiting.capacity() > CAPACITY_KEPT {
-            self.waiting = VecDeque::new();
+        let Some(line) = &mut self.0 else { return };
+        if line.waiting.is_empty() && line.waiting.capacity() > CAPACITY_KEPT {
+            line.waiting = VecDeque::new();
         }
     }
 }

@@ -45,6 +45,9 @@ pub struct Session {
     pub(crate) link: Option<Link>,
 }
 
+// A broker may have a hundred thousand of them, of which most are idle: what few need, or for a moment, lies behind a pointer.
+const _: () = assert!(size_of::<Session>() <= 320);
+
 impl Session {
     /// The client id.
     pub fn client_id(&self) -> &str {

@@ -18,11 +18,31 @@ pub(crate) struct Tie {
     pub(crate) entry: Option<NonZeroU64>,
 }
 
+/// What became of bound messages, in the order in which it happened. Behind a pointer, from the first one on: most clients are
+/// in no group.
+#[derive(Debug, Default)]
+#[expect(clippy::box_collection, reason = "a list's own three words would be in every session")]
+pub(crate) struct Outcomes(Option<Box<Vec<Outcome>>>);
+
+impl Outcomes {
+    pub(crate) fn push(&mut self, outcome: Outcome) {
+        self.0.get_or_insert_default().push(outcome);
+    }
+
+    /// Takes them out; the list keeps its memory.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Outcome> {
+        self.0.as_mut().map(|all| all.drain(..)).into_iter().flatten()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|all| all.is_empty())
+    }
+}
+
 /// What a session has told and nobody has taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// What became of bound messages.
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Outcomes,
     /// While the session is kept.
     pub(crate) kept: Option<Box<Kept>>,
     /// What it never gets.

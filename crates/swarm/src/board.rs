@@ -43,6 +43,8 @@ pub(crate) struct Figures {
     pub sent: AtomicU64,
     pub expected: AtomicU64,
     pub delivered: AtomicU64,
+    /// Copies that came, or were overtaken by something sent later.
+    pub passed: AtomicU64,
     pub owed: AtomicU64,
     pub answered: AtomicU64,
     pub waiting: AtomicU64,
@@ -73,6 +75,7 @@ impl Board {
             sent: AtomicU64::new(0),
             expected: AtomicU64::new(0),
             delivered: AtomicU64::new(0),
+            passed: AtomicU64::new(0),
             owed: AtomicU64::new(0),
             answered: AtomicU64::new(0),
             waiting: AtomicU64::new(0),
@@ -111,6 +114,12 @@ impl Board {
             sum.errors += lane.errors.load(Relaxed);
         }
         sum
+    }
+
+    /// Copies that all lanes expect of what was sent, and of these those that came or were overtaken.
+    pub fn copies(&self) -> (u64, u64) {
+        let sum = |of: fn(&Figures) -> &AtomicU64| self.lanes.iter().map(|lane| of(lane).load(Relaxed)).sum();
+        (sum(|lane| &lane.expected), sum(|lane| &lane.passed))
     }
 
     pub fn start_at(&self, start_ns: u64) {

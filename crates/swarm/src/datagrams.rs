@@ -5,9 +5,13 @@ use lapwing_client::ClientError;
 use lapwing_sn::client::{Error, Translator, settings};
 use lapwing_sn::peer::Phase;
 use mio::net::UdpSocket;
+use socket2::SockRef;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+/// What the kernel is asked to hold of what has come, in bytes; it gives what it allows. One subscriber of many may be behind by
+/// most of the window of all.
+const RECEIVE_BYTES: usize = 4 << 20;
 /// The largest datagram that UDP has.
 pub(crate) const DATAGRAM_BYTES: usize = 65_535;
 
@@ -22,6 +26,8 @@ impl Datagrams {
     pub fn open(address: SocketAddr, source: Option<IpAddr>) -> io::Result<Self> {
         let any = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind(SocketAddr::new(source.unwrap_or(any), 0))?;
+        // Where the kernel gives less, what comes faster is lost, and counted.
+        let _ = SockRef::from(&socket).set_recv_buffer_size(RECEIVE_BYTES);
         socket.connect(address)?;
         Ok(Self { socket, translator: Translator::new(settings()) })
     }

@@ -46,6 +46,11 @@ impl Serials {
         self.record_out_of_line(serial)
     }
 
+    /// How many were sent before the last that has arrived, and that one: others of these are late, or lost.
+    pub fn passed(&self) -> u32 {
+        self.next
+    }
+
     fn record_out_of_line(&mut self, serial: u32) -> Arrival {
         if serial < self.seen_below {
             return Arrival::Duplicate;

@@ -109,6 +109,8 @@ pub(crate) struct Hearing<'a> {
     pub stage: &'a mut Stage,
     pub subscriber: Option<&'a mut Subscriber>,
     pub outcome: &'a mut Outcome,
+    /// Copies that came, or were overtaken by something sent later.
+    pub passed: &'a mut u64,
 }
 
 impl Events for Hearing<'_> {
@@ -154,9 +156,16 @@ impl Hearing<'_> {
         };
         let place = place as usize;
         let arrival = if subscriber.next.is_empty() {
-            subscriber.serials[place].record(stamp.serial)
+            let serials = &mut subscriber.serials[place];
+            let before = serials.passed();
+            let arrival = serials.record(stamp.serial);
+            *self.passed += u64::from(serials.passed() - before);
+            arrival
         } else {
-            in_group(&mut self.outcome.group[place], &mut subscriber.next[place], stamp.serial)
+            // The others of a group have what is in between.
+            let arrival = in_group(&mut self.outcome.group[place], &mut subscriber.next[place], stamp.serial);
+            *self.passed += u64::from(matches!(arrival, Arrival::InOrder | Arrival::Reordered));
+            arrival
         };
         match arrival {
             Arrival::InOrder => self.outcome.unique += 1,

@@ -17,6 +17,7 @@ use super::session_table::SessionTable;
 use super::standing::Standing;
 use super::turn_lists::touch;
 use super::windows::Windows;
+use crate::little_spare;
 use crate::slot::ShardId;
 
 /// Everything of a shard that has to do with clients. No other shard touches it.
@@ -112,7 +113,7 @@ impl Clients {
         self.births += 1;
         connection.born = self.births;
         self.strangers += usize::from(connection.stranger.is_some());
-        self.connections.insert(connection)
+        little_spare::insert(&mut self.connections, connection)
     }
 
     pub(crate) fn remove_connection(&mut self, index: usize) -> Option<Connection> {

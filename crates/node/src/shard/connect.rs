@@ -184,7 +184,7 @@ impl Shard {
         licence: Option<Box<Licence>>,
     ) {
         let existing = self.take_existing(&admission.client_id, &standing.identity);
-        let former = existing.as_ref().map_or_else(KeptAs::default, |entry| entry.kept_as);
+        let former = existing.as_ref().map_or_else(KeptAs::default, |entry| *entry.kept_as);
         let former_identity = existing.as_ref().map(|entry| entry.standing.identity.clone());
         let begun = self.clients.connection(index).map_or(0, |connection| connection.output.len());
         let timer_ms = existing.as_ref().and_then(|entry| entry.timer_ms);

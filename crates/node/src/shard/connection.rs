@@ -72,7 +72,7 @@ pub(crate) struct Connection {
     /// Whether its next message can be retained.
     pub(crate) room: Room,
     /// Of the packet at the beginning of `input` so much is done.
-    pub(super) parts: Option<Parts>,
+    pub(super) parts: Option<Box<Parts>>,
     /// A packet that is too large, of which the rest is thrown away.
     pub(crate) skipping: Option<Box<Skipping>>,
     /// Messages that it has published; counted where events tell of it.
@@ -87,8 +87,11 @@ pub(crate) struct Connection {
     /// It has said goodbye itself: nothing we say is waited for.
     pub(crate) has_left: bool,
     /// Ended, and read on until the peer ends too: so many bytes at most.
-    pub(crate) linger_bytes: Option<usize>,
+    pub(crate) linger_bytes: Option<u32>,
 }
+
+// A broker may have a hundred thousand of them, of which most are idle: what few need, or for a moment, lies behind a pointer.
+const _: () = assert!(size_of::<Connection>() <= 336);
 
 /// How far the connection has come.
 #[derive(Clone, Copy, Debug)]

@@ -103,7 +103,7 @@ impl Clients {
         // What waits may be of the same topic and from before the rule. It lies in the log, behind all that is in memory, so
         // this message follows it there: else it would overtake.
         if entry.kept_as.rules_version != rules_version && entry.session.queued_messages() == 0 {
-            entry.kept_as.rules_version = rules_version;
+            entry.kept_as.edit().rules_version = rules_version;
         }
         (entry.kept_as.rules_version != rules_version).then_some(kept)
     }

@@ -25,7 +25,7 @@ impl Shard {
         if let Some(qos) = entry.session.will().map(|will| will.publish.qos) {
             self.owe_will_of(&mut entry.kept_as, entry.session.shared_client_id(), qos);
         }
-        self.keep_ended(entry.session.shared_client_id(), entry.kept_as);
+        self.keep_ended(entry.session.shared_client_id(), *entry.kept_as);
         let holder = self.holder_by(entry.standing.identity.name(), entry.session.shared_client_id());
         let who = entry.standing.who.as_ref();
         self.end_session(entry.session, &entry.membership, (who, holder), entry.kept_as.is_keeper);

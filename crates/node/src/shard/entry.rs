@@ -4,7 +4,7 @@ use lapwing_session::{Fact, Session};
 
 use super::groups::Membership;
 use super::holdings::Counted;
-use super::keeping::{Kept, KeptAs};
+use super::keeping::{Kept, LoggedAs};
 use super::standing::Standing;
 use crate::identity_shares::HeldPlace;
 
@@ -30,8 +30,11 @@ pub(crate) struct Entry {
     /// What it has to do with groups.
     pub(crate) membership: Membership,
     /// How the log knows it, if it is kept on disk.
-    pub(crate) kept_as: KeptAs,
+    pub(crate) kept_as: LoggedAs,
 }
+
+// With the session in it. A broker may have a hundred thousand of them, of which most are idle.
+const _: () = assert!(size_of::<Entry>() <= 440);
 
 impl Entry {
     /// Of a session that has just begun or come back.
@@ -53,7 +56,7 @@ impl Entry {
             asks_page: false,
             counted: Counted::default(),
             membership,
-            kept_as: KeptAs::default(),
+            kept_as: LoggedAs::default(),
         }
     }
 

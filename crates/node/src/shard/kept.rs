@@ -81,7 +81,7 @@ impl Shard {
             }
             Some(kept) => {
                 entry.session.forget();
-                entry.kept_as = KeptAs { kept: None, ..former };
+                entry.kept_as.set(KeptAs { kept: None, ..former });
                 if !(may_begin && begin_will(&mut keeping, log, entry, true)) {
                     keeping.ended(kept);
                 }
@@ -154,8 +154,9 @@ impl Shard {
                 will: has_lost_will.then_some(None),
                 ..Changed::of(kept.id)
             };
-            entry.kept_as.expiry_s = expiry_s;
-            entry.kept_as.will = entry.kept_as.will.filter(|_| has_will);
+            let kept_as = entry.kept_as.edit();
+            kept_as.expiry_s = expiry_s;
+            kept_as.will = kept_as.will.filter(|_| has_will);
             keeping.change(log, kept, changed, false);
         }
         self.clients.keeping = Some(keeping);
@@ -201,7 +202,7 @@ fn go_on(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, kept: Kept
         (changed.expiry_s, changed.will) = (Some(expiry_s), Some(will));
     }
     let entered = keeping.change(log, kept, changed, true);
-    entry.kept_as = KeptAs { kept: Some(kept), expiry_s, will: logged_will(has_will, entered), ..former };
+    entry.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will: logged_will(has_will, entered), ..former });
 }
 
 /// A new session, which is kept if it is to outlive its connection; true when it is.
@@ -221,7 +222,7 @@ fn begin(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry) -> bool {
         entry.session.keep(id);
     }
     let (rules_version, will) = (keeping.rules_version, logged_will(has_will, kept.id.0));
-    entry.kept_as = KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, rules_version, ..KeptAs::default() };
+    entry.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, rules_version, ..KeptAs::default() });
     true
 }
 
@@ -236,8 +237,8 @@ fn begin_will(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, await
     }
     let client_id = entry.session.shared_client_id();
     let kept = keeping.begin(log, Beginning { client_id, identity: &identity, expiry_s: 0, will, awaited });
-    entry.kept_as.will_alone = Some(kept);
-    entry.kept_as.will = logged_will(true, kept.id.0);
+    let kept_as = entry.kept_as.edit();
+    (kept_as.will_alone, kept_as.will) = (Some(kept), logged_will(true, kept.id.0));
     true
 }
 
@@ -252,7 +253,7 @@ fn change_will(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, may_
         return false;
     }
     let entered = keeping.change(log, kept, Changed { will: Some(will), ..Changed::of(kept.id) }, true);
-    entry.kept_as.will = logged_will(has_will, entered);
+    entry.kept_as.edit().will = logged_will(has_will, entered);
     true
 }
 

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use super::{Due, Shard};
 
 /// What is read of a peer that goes on sending, beside the time it may take.
-const LINGER_BYTES_MAX: usize = 16 << 20;
+const LINGER_BYTES_MAX: u32 = 16 << 20;
 
 impl Shard {
     /// Everything is with the kernel: ends our side, and waits for the peer to end its own if that matters to it.
@@ -49,7 +49,7 @@ impl Shard {
     fn discarded(&mut self, index: usize, bytes: usize) {
         let Some(connection) = self.clients.connection(index) else { return };
         let Some(left) = connection.linger_bytes else { return self.clients.touch(index) };
-        match left.checked_sub(bytes) {
+        match u32::try_from(bytes).ok().and_then(|bytes| left.checked_sub(bytes)) {
             Some(left) => {
                 connection.linger_bytes = Some(left);
                 self.clients.queue_read(index);

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 use super::Shard;
 use super::connection::Hold;
-use super::keeping::{Kept, KeptAs, Origin};
+use super::keeping::{Kept, LoggedAs, Origin};
 use crate::desk::Reply;
 use crate::log::LogFeed;
 
@@ -67,11 +67,12 @@ pub(super) struct OwedWills {
 
 impl OwedWills {
     /// The will of a session goes out now; `qos`: its own. Nothing is owed of one that nobody has to keep, or that no log has.
-    pub(super) fn owe(&mut self, kept_as: &mut KeptAs, client_id: &Arc<str>, qos: QoS) {
+    pub(super) fn owe(&mut self, kept_as: &mut LoggedAs, client_id: &Arc<str>, qos: QoS) {
         if !qos.is_acknowledged() {
             return;
         }
-        let (Some(kept), Some(will)) = (kept_as.logged(), kept_as.will.take()) else { return };
+        let (Some(kept), Some(will)) = (kept_as.logged(), kept_as.will) else { return };
+        kept_as.edit().will = None;
         self.last += 1;
         let debt = Debt(self.last);
         // There may be one before, where a full disk has kept nobody waiting; who waits for it waits for this one.
@@ -117,7 +118,7 @@ impl Shard {
     }
 
     /// The same for one that is out of the table.
-    pub(super) fn owe_will_of(&mut self, kept_as: &mut KeptAs, client_id: &Arc<str>, qos: QoS) {
+    pub(super) fn owe_will_of(&mut self, kept_as: &mut LoggedAs, client_id: &Arc<str>, qos: QoS) {
         self.owed_wills.owe(kept_as, client_id, qos);
     }
 

@@ -36,20 +36,20 @@ impl Shard {
 
     /// How many filters of the packet in hand are done, and how many may be now: one at least.
     fn next_part(&mut self, index: usize) -> (usize, usize) {
-        let parts = self.clients.connection(index).and_then(|connection| connection.parts);
+        let parts = self.clients.connection(index).and_then(|connection| connection.parts.as_deref());
         let share = FILTERS_PER_SHARE.saturating_sub(self.filters_taken).max(1);
         (parts.map_or(0, |parts| parts.filters), share as usize)
     }
 
     fn answer_part(&mut self, index: usize, client: &Client, applied: Option<(Reply, Waits)>, is_last: bool) -> Flow {
         let Some((reply, waits)) = applied else { return Flow::Gone };
-        let before = self.clients.connection(index).and_then(|connection| connection.parts.take());
+        let before = self.clients.connection(index).and_then(|connection| connection.parts.take().map(|parts| *parts));
         let filters = before.map_or(0, |parts| parts.filters) + reply.reasons().len();
         let begun = before.map(|parts| parts.place);
         let place = self.wait_or_reply(client.session, (reply, waits), begun, !is_last && begun.is_none());
         match self.clients.connection(index) {
             Some(connection) if !is_last => {
-                connection.parts = Some(Parts { filters, place });
+                connection.parts = Some(Box::new(Parts { filters, place }));
                 Flow::Partly
             }
             _ => {

@@ -88,7 +88,7 @@ impl Shard {
         let request = JoinRequest::NOBODY_WAITS;
         entry.membership.joined(shared.group, shared.filter, owner, request);
         let (client_id, epoch) = (entry.session.shared_client_id().clone(), entry.membership.epoch);
-        let profile = entry.membership.profile;
+        let profile = entry.membership.profile(&client_id);
         let (group, filter) = (shared.group.into(), shared.filter.into());
         let is_kept = true;
         let identity = entry.standing.identity.clone();
@@ -115,7 +115,7 @@ impl Hands for Shard {
         self.clients.insert_session(session, None, None, standing, Membership::default());
         let now_ms = self.now_ms;
         if let Some(entry) = self.clients.entry(key) {
-            entry.kept_as = KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, ..KeptAs::default() };
+            entry.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, ..KeptAs::default() });
             entry.away_since_ms = away_since_ms.unwrap_or(now_ms);
             entry.away = Some(away);
         }

@@ -39,9 +39,9 @@ pub(crate) enum Room {
     #[default]
     Unknown,
     /// So many shards were asked and have not answered; `missing`: where one has said that there is none.
-    Asked { left: u32, missing: Option<NoRoom>, reserved: Option<ReservedRoom> },
+    Asked { left: u32, missing: Option<NoRoom>, reserved: Option<Box<ReservedRoom>> },
     /// All have answered.
-    Answered { missing: Option<NoRoom>, reserved: Option<ReservedRoom> },
+    Answered { missing: Option<NoRoom>, reserved: Option<Box<ReservedRoom>> },
 }
 
 impl Shard {
@@ -87,10 +87,10 @@ impl Shard {
         if needs_retained && missing.is_none() {
             let owner = self.owner_of_topic(&topic);
             match self.shared.reserve_retained(holder, bytes) {
-                Ok(room) => reserved = Some(room),
+                Ok(room) => reserved = Some(Box::new(room)),
                 Err(_) if owner != self.id => asked.push((owner, RoomWanted::Retained)),
                 Err(_) => match self.retained.reserve(&topic, bytes, holder, self.now_ms) {
-                    Ok(room) => reserved = Some(room),
+                    Ok(room) => reserved = Some(Box::new(room)),
                     Err(no_room) => missing = Some(no_room),
                 },
             }
@@ -105,7 +105,7 @@ impl Shard {
         (topic, bytes, holder): (&str, u64, Option<Holder>),
         asked: &[(ShardId, RoomWanted)],
         missing: Option<NoRoom>,
-        reserved: Option<ReservedRoom>,
+        reserved: Option<Box<ReservedRoom>>,
     ) -> bool {
         let Some(connection) = self.clients.connection(index) else { return false };
         if missing.is_some() || asked.is_empty() {
@@ -183,7 +183,7 @@ impl Shard {
         match std::mem::take(&mut connection.room) {
             Room::Asked { left, missing, reserved } => {
                 let (room, no_room) = found.map_or_else(|no_room| (None, Some(no_room)), |room| (room, None));
-                let (missing, reserved) = (missing.or(no_room), reserved.or(room.map(|room| *room)));
+                let (missing, reserved) = (missing.or(no_room), reserved.or(room));
                 if left > 1 {
                     connection.room = Room::Asked { left: left - 1, missing, reserved };
                     return;
@@ -199,7 +199,7 @@ impl Shard {
     pub(super) fn refuse_without_room(&mut self, index: usize, client: &Client, inbound: &Inbound<'_>) -> Option<Flow> {
         let connection = self.clients.connection(index)?;
         let Room::Answered { missing, reserved } = std::mem::take(&mut connection.room) else { return None };
-        self.reserved_room = reserved;
+        self.reserved_room = reserved.map(|room| *room);
         let missing = missing?;
         self.reserved_room = None;
         let words = match missing {

@@ -8,6 +8,7 @@ use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
 use super::entry::Entry;
+use crate::little_spare;
 use crate::slot::ShardId;
 
 /// A key has the shard in its first byte, how many keys there were in the next three, and the place in the other four.
@@ -34,7 +35,7 @@ impl SessionTable {
     pub(super) fn insert(&mut self, entry: Entry) {
         let key = entry.session.key();
         self.by_id.insert(entry.session.shared_client_id().clone(), key);
-        let place = self.entries.insert(entry);
+        let place = little_spare::insert(&mut self.entries, entry);
         debug_assert_eq!(place, place_of(key));
     }
 

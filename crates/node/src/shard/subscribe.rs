@@ -75,7 +75,7 @@ impl Shard {
         clients.entry(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
         let entry = clients.entry(key)?;
-        let (kept_as, groups) = (entry.kept_as, entry.membership.groups());
+        let (kept_as, groups) = (*entry.kept_as, entry.membership.groups());
         let lost = entry.session.losses().messages;
         let groups_max = match shared.config.limits.groups_per_session_max {
             0 => u64::MAX,
@@ -209,7 +209,7 @@ impl Shard {
             let Some(entry) = self.clients.entry(key) else { break };
             entry.membership.joined(&group, &filter, owner, request);
             let (client_id, epoch) = (entry.session.shared_client_id().clone(), entry.membership.epoch);
-            let (profile, is_kept) = (entry.membership.profile, entry.kept_as.kept.is_some());
+            let (profile, is_kept) = (entry.membership.profile(&client_id), entry.kept_as.kept.is_some());
             let identity = entry.standing.identity.clone();
             let join =
                 Join { request, group, filter, member: key, client_id, epoch, grant, profile, is_kept, identity };

@@ -114,7 +114,7 @@ impl SnThread {
             link
         });
         guest.begin(&opening);
-        let (door, peer) = (guest.door, (guest.address.socket, guest.address.peer));
+        let (door, peer) = (guest.door(), (guest.address.socket(), guest.address.peer));
         former.into_iter().for_each(|link| self.let_go(link));
         let will = if is_unseen && !opening.clean_session {
             self.will_of(index, &opening).0
@@ -175,7 +175,7 @@ impl SnThread {
     /// Who has the client id of a session that is to go on, at another address. Whoever has shown another name is told nothing
     /// of it.
     fn namesake(&self, index: usize, opening: &Opening) -> Option<&Guest> {
-        let shown = |guest: &Guest| self.tunnels.shown((guest.address.socket, guest.address.peer));
+        let shown = |guest: &Guest| self.tunnels.shown((guest.address.socket(), guest.address.peer));
         let own = self.table.look(index).and_then(shown);
         let namesake = self.table.namesake(&opening.client_id, index).filter(|_| !opening.clean_session);
         namesake.filter(|other| is_same_holder(own.as_deref(), shown(other).as_deref()))
@@ -185,7 +185,7 @@ impl SnThread {
     fn accept_again(&mut self, index: usize) {
         let SnThread { table, doors, counters, out, now_ms, .. } = self;
         let Some(guest) = table.get(index) else { return };
-        let terms = &doors[guest.door];
+        let terms = &doors[guest.door()];
         guest.accept(&mut Io { terms, counters, now_ms: *now_ms, out });
         self.finish(index, Then::Stay);
     }
@@ -193,7 +193,7 @@ impl SnThread {
     pub(super) fn refuse(&mut self, index: usize) {
         let SnThread { table, doors, counters, out, now_ms, .. } = self;
         let Some(guest) = table.get(index) else { return };
-        let terms = &doors[guest.door];
+        let terms = &doors[guest.door()];
         let then = guest.refused(ReturnCode::CONGESTION, &mut Io { terms, counters, now_ms: *now_ms, out });
         self.finish(index, then);
     }

@@ -7,10 +7,11 @@ use lapwing_sn::peer::Phase;
 use lapwing_sn::{QoS, ReturnCode};
 
 use super::counters::Dropped;
-use super::guest::{Guest, Then, Waiting};
+use super::guest::{Guest, Then};
 use super::io::Io;
 use super::link::{Link, Stage};
 use super::packets::{granted, return_code};
+use super::traffic::Waiting;
 
 impl Guest {
     /// Takes every whole packet in `bytes`; returns how many bytes that were, and what is to be done.
@@ -43,7 +44,7 @@ impl Guest {
     fn wait(&mut self, publish: &Publish<'_>, io: &mut Io<'_>) {
         let max = io.terms.config.waiting_messages_max as usize;
         // The one that is acknowledged has its place: the session waits with all others for its answer.
-        if publish.qos == QoS::AtMostOnce && self.waiting.len() >= max {
+        if publish.qos == QoS::AtMostOnce && self.waiting_messages() >= max {
             return io.counters.dropped(Dropped::WaitingFull);
         }
         self.link.iter_mut().for_each(|link| link.is_quiet = false);
@@ -55,12 +56,15 @@ impl Guest {
             let reason = ReasonCode::ImplementationSpecificError;
             return self.refuse(publish.qos, publish.packet_id, reason, Dropped::TooLargeOut, io);
         }
-        if self.waiting.capacity() == 0 {
+        // It is the connection's: what comes for a client comes over that.
+        let Some(link) = &mut self.link else { return };
+        let waiting = &mut link.busy().waiting;
+        if waiting.capacity() == 0 {
             // One place, not four: what goes at once needs no more.
-            self.waiting.reserve_exact(1);
+            waiting.reserve_exact(1);
         }
-        self.waiting.push_back(Waiting { packet: packet.into(), is_told_again: false });
-        if self.waiting.len() == 1 {
+        waiting.push_back(Waiting { packet: packet.into(), is_told_again: false });
+        if waiting.len() == 1 {
             self.pump(io);
         }
     }

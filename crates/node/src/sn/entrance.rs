@@ -98,7 +98,7 @@ impl SnThread {
     fn refuse_setup(&mut self, index: usize, answer: &Message<'_>) {
         let SnThread { table, doors, counters, out, now_ms, .. } = self;
         let (Some(guest), Message::ConnAck(code)) = (table.get(index), answer) else { return };
-        let io = &mut Io { terms: &doors[guest.door], counters, now_ms: *now_ms, out };
+        let io = &mut Io { terms: &doors[guest.door()], counters, now_ms: *now_ms, out };
         let then = guest.refuse_setup(*code, io);
         self.finish(index, then);
     }
@@ -108,7 +108,7 @@ impl SnThread {
         if !self.may_meet(door, &address) {
             return;
         }
-        let peer = (address.socket, address.peer);
+        let peer = (address.socket(), address.peer);
         let is_sealed = self.tunnels.is_sealed(peer.0);
         let index = self.table.add(Guest::new(address, is_sealed, door));
         self.counters.clients.set(self.table.len() as u64);
@@ -124,10 +124,9 @@ impl SnThread {
     fn hear(&mut self, index: usize, message: &Message<'_>) {
         let SnThread { table, doors, counters, turn, .. } = self;
         let Some(guest) = table.get(index) else { return };
-        let terms = &doors[guest.door];
-        let (last, count) = guest.heard;
-        let count = if last == *turn { count + 1 } else { 1 };
-        guest.heard = (*turn, count);
+        let terms = &doors[guest.door()];
+        let count = if guest.heard_in == *turn { guest.heard_times + 1 } else { 1 };
+        (guest.heard_in, guest.heard_times) = (*turn, count);
         if count > terms.config.datagrams_per_turn_max {
             return counters.dropped(Dropped::TurnFull);
         }
@@ -136,7 +135,7 @@ impl SnThread {
         }
         let SnThread { table, doors, counters, out, now_ms, .. } = self;
         let Some(guest) = table.get(index) else { return };
-        let terms = &doors[guest.door];
+        let terms = &doors[guest.door()];
         let then = guest.hear(message, &mut Io { terms, counters, now_ms: *now_ms, out });
         self.finish(index, then);
     }

@@ -1,6 +1,5 @@
 //! One client: what `lapwing_sn::peer` knows of it, its connection, and what waits for it here.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use lapwing_codec::{Ack, Limits, Packet, PacketId, Publish, ReasonCode, Version, decode};
@@ -12,7 +11,7 @@ use super::counters::Dropped;
 use super::io::Io;
 use super::link::Link;
 use super::opening::Opening;
-use super::traffic::UnderWay;
+use super::traffic::{UnderWay, Waiting};
 use super::will::StoredWill;
 use super::word::Said;
 
@@ -21,8 +20,7 @@ pub(super) struct Guest {
     pub(super) address: Address,
     /// Its datagrams come through DTLS, which has shown its address.
     pub(super) is_sealed: bool,
-    /// Its listener, among those of the thread.
-    pub(super) door: usize,
+    door: u16,
     /// Tells it from earlier ones in the same place of the table.
     pub(super) born: u64,
     pub(super) client: Client,
@@ -37,16 +35,16 @@ pub(super) struct Guest {
     pub(super) is_unsettled: bool,
     /// Payload of a will whose topic it has not said.
     pub(super) will_message: Option<Box<[u8]>>,
-    /// PUBLISHes of the session that could not go yet, as they came.
-    pub(super) waiting: VecDeque<Waiting>,
     /// Something came from its address after our CONNACK.
     pub(super) has_answered: bool,
     /// Its last CONNECT, until something came after its CONNACK.
     pub(super) said: Option<Box<Said>>,
     /// It wants PINGRESP, as soon as its session is open.
     pub(super) is_owed_pong: bool,
-    /// In which turn it was heard last, and how often.
-    pub(super) heard: (u64, u32),
+    /// In which turn it was heard last.
+    pub(super) heard_in: u64,
+    /// How often in that turn.
+    pub(super) heard_times: u32,
     /// When the timer that counts fires; [`NEVER`]: there is none.
     pub(super) timer_ms: u64,
     pub(super) counts_as_asleep: bool,
@@ -56,16 +54,7 @@ pub(super) struct Guest {
 pub(super) const NEVER: u64 = u64::MAX;
 
 // A broker may have a hundred thousand of them, of which most are idle.
-const _: () = assert!(size_of::<Guest>() <= 432);
-
-/// A PUBLISH of the session that has not gone.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    /// As it came.
-    pub(super) packet: Box<[u8]>,
-    /// It has gone, and the client knew its topic's id no more.
-    pub(super) is_told_again: bool,
-}
+const _: () = assert!(size_of::<Guest>() <= 352);
 
 /// What is to be done with a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +72,8 @@ impl Guest {
         Guest {
             address,
             is_sealed,
-            door,
+            // There are fewer listeners: each has a number of 16 bits.
+            door: door as u16,
             born: 0,
             client: Client::default(),
             connects_as: None,
@@ -93,14 +83,19 @@ impl Guest {
             has_kept_will: false,
             is_unsettled: false,
             will_message: None,
-            waiting: VecDeque::new(),
             has_answered: false,
             said: None,
             is_owed_pong: false,
-            heard: (0, 0),
+            heard_in: 0,
+            heard_times: 0,
             timer_ms: NEVER,
             counts_as_asleep: false,
         }
+    }
+
+    /// Its listener, among those of the thread.
+    pub(super) fn door(&self) -> usize {
+        usize::from(self.door)
     }
 
     /// Whether its CONNECT was refused before it had a session, so that nothing is left of it.
@@ -135,7 +130,6 @@ impl Guest {
         if !self.is_there_as(&opening.client_id) {
             (self.will, self.has_kept_will) = (None, false);
         }
-        self.waiting.clear();
         self.clean_session = opening.clean_session;
         (self.has_answered, self.is_unsettled, self.is_owed_pong) = (false, true, false);
         self.said = Some(Box::new(Said::new(opening.clone())));
@@ -152,13 +146,26 @@ impl Guest {
         if !self.may_hear() || !self.send_release(io) {
             return;
         }
-        while let Some(waiting) = self.waiting.pop_front() {
+        while let Some(waiting) = self.take_waiting() {
             if let Some(waiting) = self.send(waiting, io) {
-                self.waiting.push_front(waiting);
+                if let Some(link) = &mut self.link {
+                    link.busy().waiting.push_front(waiting);
+                }
                 break;
             }
         }
         self.ask_for_more();
+    }
+
+    /// PUBLISHes of the session that could not go yet.
+    pub(super) fn waiting_messages(&self) -> usize {
+        let traffic = self.link.as_ref().and_then(|link| link.traffic.as_ref());
+        traffic.map_or(0, |traffic| traffic.waiting.len())
+    }
+
+    /// Takes the first of those out.
+    fn take_waiting(&mut self) -> Option<Waiting> {
+        self.link.as_mut()?.traffic.as_mut()?.waiting.pop_front()
     }
 
     /// PUBREL that waits; false when it goes on waiting.
@@ -224,7 +231,7 @@ impl Guest {
 
     /// The first of those that wait is refused by the client, which does not take its topic.
     pub(super) fn refuse_first(&mut self, io: &Io<'_>) {
-        let Some(waiting) = self.waiting.pop_front() else { return };
+        let Some(waiting) = self.take_waiting() else { return };
         if let Ok(Some((Packet::Publish(publish), _))) = decode(&waiting.packet, Version::V5, &Limits::PROTOCOL) {
             let reason = ReasonCode::ImplementationSpecificError;
             self.refuse(publish.qos, publish.packet_id, reason, Dropped::ByClient, io);
@@ -234,7 +241,7 @@ impl Guest {
     /// Whether everything that came for the client is with it.
     pub(super) fn has_nothing(&self) -> bool {
         let is_free = |link: &Link| link.traffic.as_ref().is_none_or(|traffic| !traffic.is_delivering());
-        self.waiting.is_empty() && self.client.is_idle() && self.link.as_ref().is_some_and(is_free)
+        self.waiting_messages() == 0 && self.client.is_idle() && self.link.as_ref().is_some_and(is_free)
     }
 
     /// One that is awake has got what there was: perhaps the session has more.
@@ -255,7 +262,7 @@ impl Guest {
             traffic.release = Some(under_way.packet_id);
         } else {
             let UnderWay { packet, is_told_again, .. } = under_way;
-            self.waiting.push_front(Waiting { packet, is_told_again });
+            traffic.waiting.push_front(Waiting { packet, is_told_again });
         }
     }
 

@@ -39,7 +39,7 @@ impl SnThread {
         if guest.is_awaited() {
             self.counters.dropped(Dropped::Unanswered);
         }
-        let peer = (guest.address.socket, guest.address.peer);
+        let peer = (guest.address.socket(), guest.address.peer);
         self.tunnels.left(peer, (index, guest.born), self.now_ms, &self.counters);
         guest.link.into_iter().for_each(|link| self.let_go(link));
     }

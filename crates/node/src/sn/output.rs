@@ -37,7 +37,7 @@ impl Outlet<'_> {
 
     fn send(&mut self, address: &Address, message: &[u8]) {
         let Outlet { sockets, tunnels, sealed, counters, now_ms } = self;
-        let (socket, peer) = (address.socket, address.peer);
+        let (socket, peer) = (address.socket(), address.peer);
         if !tunnels.is_sealed(socket) {
             return send_datagram(sockets, socket, peer, message, counters);
         }

@@ -10,6 +10,7 @@ use slab::Slab;
 
 use super::address::Address;
 use super::guest::Guest;
+use crate::little_spare;
 
 /// Bounded by whoever adds: so many that connect, and one for each connection.
 #[derive(Default)]
@@ -72,7 +73,7 @@ impl Table {
         self.births += 1;
         guest.born = self.births;
         let hash = self.hasher.hash_one(&guest.address);
-        let index = self.guests.insert(guest);
+        let index = little_spare::insert(&mut self.guests, guest);
         let Table { guests, by_address, hasher, .. } = self;
         let rehash = |place: &u32| guests.get(*place as usize).map_or(0, |guest| hasher.hash_one(&guest.address));
         by_address.insert_unique(hash, index as u32, rehash);

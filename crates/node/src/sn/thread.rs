@@ -248,7 +248,7 @@ impl SnThread {
     fn serve(&mut self, index: usize, buffer: &mut [u8]) {
         let SnThread { table, doors, counters, out, now_ms, .. } = self;
         let Some(guest) = table.get(index) else { return };
-        let terms = &doors[guest.door];
+        let terms = &doors[guest.door()];
         let io = &mut Io { terms, counters, now_ms: *now_ms, out };
         let Some(link) = &mut guest.link else { return };
         let then = match link.read(buffer) {
@@ -275,7 +275,7 @@ impl SnThread {
             let index = place as usize;
             let Some(guest) = table.get(index).filter(|guest| guest.timer_ms == at_ms) else { continue };
             guest.timer_ms = NEVER;
-            let terms = &doors[guest.door];
+            let terms = &doors[guest.door()];
             let then = guest.tick(&mut Io { terms, counters, now_ms: *now_ms, out });
             self.finish(index, then);
         }

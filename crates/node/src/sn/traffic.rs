@@ -1,5 +1,7 @@
 //! What is under way on one client's connection; most clients are idle, and have none of it.
 
+use std::collections::VecDeque;
+
 use lapwing_codec::PacketId;
 use lapwing_sn::QoS;
 use lapwing_sn::peer::{Receipt, SubscribeRequest};
@@ -18,9 +20,20 @@ pub(super) struct Traffic {
     pub(super) subscribing: Vec<SubscribeRequest>,
     /// Another will, which the session has not taken yet.
     pub(super) changing: Option<Box<WillUpdate>>,
+    /// PUBLISHes of the session that could not go yet, as they came.
+    pub(super) waiting: VecDeque<Waiting>,
     pub(super) under_way: Option<UnderWay>,
     /// PUBREL that waits until nothing else is in flight.
     pub(super) release: Option<PacketId>,
+}
+
+/// A PUBLISH of the session that has not gone.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// As it came.
+    pub(super) packet: Box<[u8]>,
+    /// It has gone, and the client knew its topic's id no more.
+    pub(super) is_told_again: bool,
 }
 
 /// The message of QoS 1 or 2 that is under way to the client.
@@ -40,7 +53,8 @@ impl Traffic {
     /// Whether nothing is under way either way.
     pub(super) fn is_over(&self) -> bool {
         let is_answered = self.published.is_empty() && self.subscribing.is_empty() && self.changing.is_none();
-        self.input.is_empty() && self.output.is_empty() && is_answered && !self.is_delivering()
+        let is_handled = self.input.is_empty() && self.output.is_empty() && self.waiting.is_empty();
+        is_handled && is_answered && !self.is_delivering()
     }
 
     /// Whether a message of QoS 1 or 2 is under way to the client.

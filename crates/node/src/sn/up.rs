@@ -5,10 +5,11 @@ use lapwing_sn::peer::{Answer, Event, Receipt};
 use lapwing_sn::{Message, PingReq, PublishQoS, QoS, ReturnCode};
 
 use super::counters::Dropped;
-use super::guest::{Guest, Then, Waiting, first_answer};
+use super::guest::{Guest, Then, first_answer};
 use super::io::Io;
 use super::link::Stage;
 use super::opening::Opening;
+use super::traffic::Waiting;
 use super::will::StoredWill;
 
 impl Guest {
@@ -84,7 +85,7 @@ impl Guest {
                 return Then::Leave;
             }
         }
-        if !self.waiting.is_empty() {
+        if self.waiting_messages() > 0 {
             self.pump(io);
         }
         Then::Stay
@@ -136,7 +137,7 @@ impl Guest {
         let Some(link) = &mut self.link else { return };
         let Some(under_way) = link.traffic.as_mut().and_then(|traffic| traffic.under_way.take()) else { return };
         if code == ReturnCode::INVALID_TOPIC_ID && !under_way.is_told_again {
-            self.waiting.push_front(Waiting { packet: under_way.packet, is_told_again: true });
+            link.busy().waiting.push_front(Waiting { packet: under_way.packet, is_told_again: true });
             return;
         }
         let reason = if code.is_accepted() {

@@ -132,8 +132,8 @@ impl SnThread {
     /// The will that a client left when it went from this listener, for the one at `index`.
     pub(super) fn kept_will(&self, index: usize, client_id: &str) -> Option<StoredWill> {
         let guest = self.table.look(index)?;
-        let shown = self.tunnels.shown((guest.address.socket, guest.address.peer));
-        self.kept_wills[guest.door].of(client_id, shown.as_deref(), self.now_ms)
+        let shown = self.tunnels.shown((guest.address.socket(), guest.address.peer));
+        self.kept_wills[guest.door()].of(client_id, shown.as_deref(), self.now_ms)
     }
 
     /// A client goes, and its session may be kept: so is its will. A will of somebody who never answered, or whose session was
@@ -145,7 +145,7 @@ impl SnThread {
             guest.client.id() == guest.connects_as() && (is_said || guest.has_kept_will)
         };
         let Some(guest) = self.table.get(index).filter(is_its_own).filter(|_| is_last) else { return };
-        let (door, peer) = (guest.door, (guest.address.socket, guest.address.peer));
+        let (door, peer) = (guest.door(), (guest.address.socket(), guest.address.peer));
         let (client_id, will) = (guest.connects_as().to_owned(), guest.will.take().filter(|_| !guest.clean_session));
         let terms = &self.doors[door];
         let Some(will) = will.filter(|_| terms.session_expiry_s > 0) else {
@@ -165,7 +165,7 @@ impl SnThread {
         let Some(guest) = self.table.get(index) else { return };
         let is_open = guest.link.as_ref().is_some_and(Link::is_open);
         if is_open && std::mem::take(&mut guest.is_unsettled) {
-            self.kept_wills[guest.door].forget(guest.connects_as());
+            self.kept_wills[guest.door()].forget(guest.connects_as());
             self.table.name(index);
         }
     }

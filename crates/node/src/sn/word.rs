@@ -150,7 +150,7 @@ impl SnThread {
         let said = said.opening;
         self.inherit(index, &said);
         let Some(guest) = self.table.get(index) else { return };
-        let (door, peer) = (guest.door, (guest.address.socket, guest.address.peer));
+        let (door, peer) = (guest.door(), (guest.address.socket(), guest.address.peer));
         let expiry_s = self.doors[door].session_expiry_s;
         let connect = packets::connect(&said.client_id, said.clean_session, expiry_s, guest.will.as_deref());
         if let Some(link) = &mut guest.link {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{Disconnect, EncodeError, Message, MsgId, PublishQoS, ReturnCode, TopicId};
+use crate::{Disconnect, EncodeError, Message, MsgId, PublishQoS, ReturnCode};
 
 use super::connecting::Connecting;
+use super::unknown_ids::UnknownIds;
 use super::{Answer, Context, Event, InFlight, Life, Overdue, Phase, Predefined, Registrations, Repeats};
 
 /// The state of one client. It does not know its address: whoever has that gives it what comes from there.
@@ -18,10 +19,13 @@ pub struct Client {
     pub(super) connecting: Option<Box<Connecting>>,
     pub(super) registrations: Registrations,
     /// Predefined ids that the client says it does not know.
-    pub(super) unknown: Vec<TopicId>,
+    pub(super) unknown: UnknownIds,
     pub(super) repeats: Repeats,
     pub(super) in_flight: InFlight,
 }
+
+// A gateway may have a hundred thousand of them.
+const _: () = assert!(size_of::<Client>() <= 160);
 
 /// What time brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

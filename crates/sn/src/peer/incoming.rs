@@ -131,7 +131,7 @@ impl Client {
         match topic {
             TopicOf::Registered(id) if granted.is_ok() => self.registrations.confirm(id),
             // Who says it knows it. The registered id of that number is another topic's.
-            TopicOf::Predefined(id) => self.unknown.retain(|unknown| *unknown != id),
+            TopicOf::Predefined(id) => self.unknown.remove(id),
             TopicOf::Registered(_) | TopicOf::None => {}
         }
         self.repeats.subscribed(ack, content);
@@ -202,8 +202,8 @@ impl Client {
     pub(super) fn forget_id(&mut self, ack: &TopicAck, predefined: &Predefined) {
         if let (ReturnCode::INVALID_TOPIC_ID, Some(id)) = (ack.code, ack.topic_id()) {
             self.registrations.deny(id);
-            if predefined.topic(self.id(), id).is_some() && !self.unknown.contains(&id) {
-                self.unknown.push(id);
+            if predefined.topic(self.id(), id).is_some() {
+                self.unknown.add(id);
             }
         }
     }

@@ -19,6 +19,7 @@ mod registrations;
 mod repeats;
 mod settings;
 mod topic;
+mod unknown_ids;
 mod will_setup;
 
 pub use client::{Client, Tick};

@@ -110,7 +110,7 @@ impl Client {
         if let Some(id) = self.registrations.told(topic) {
             return Address::Known(PublishTopic::Registered(id));
         }
-        if let Some(id) = predefined.id(self.id(), topic).filter(|id| !self.unknown.contains(id)) {
+        if let Some(id) = predefined.id(self.id(), topic).filter(|id| !self.unknown.contains(*id)) {
             return Address::Known(PublishTopic::Predefined(id));
         }
         if let Ok(short) = ShortTopic::new(topic) {

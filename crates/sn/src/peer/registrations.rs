@@ -7,10 +7,14 @@ use crate::TopicId;
 pub struct Registrations {
     /// The topic of id 1, 2, ..., and whether the client has confirmed that it knows it.
     topics: Vec<(Box<str>, bool)>,
-    /// Places in `topics` in the order of their names. Most clients have one or two, for which a hash table is larger than all
-    /// else that is known of them.
-    by_name: Vec<u16>,
+    /// Places in `topics` in the order of their names, from so many on that looking through them takes longer. Most clients
+    /// have one or two, for which a hash table is larger than all else that is known of them.
+    #[expect(clippy::box_collection, reason = "a list's own three words would be in every client")]
+    by_name: Option<Box<Vec<u16>>>,
 }
+
+/// So many topics are looked through one by one.
+const SCANNED_MAX: usize = 8;
 
 /// What a topic is to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,17 +54,36 @@ impl Registrations {
             return Registration::Full;
         };
         make_room(&mut self.topics);
-        make_room(&mut self.by_name);
         self.topics.push((topic.into(), false));
-        self.by_name.insert(place, id.get() - 1);
+        self.note_name(place, id.get() - 1);
         Registration::Untold(id)
     }
 
     /// The id of a topic, or where it belongs among the names.
     fn find(&self, topic: &str) -> Result<TopicId, usize> {
+        let Some(by_name) = &self.by_name else {
+            let at = self.topics.iter().position(|(name, _)| **name == *topic);
+            return at.and_then(|at| TopicId::new(at as u16 + 1)).ok_or(0);
+        };
         let name = |at: u16| self.topics.get(usize::from(at)).map(|(name, _)| &**name);
-        let place = self.by_name.binary_search_by(|at| name(*at).cmp(&Some(topic)))?;
-        self.by_name.get(place).and_then(|at| TopicId::new(at + 1)).ok_or(place)
+        let place = by_name.binary_search_by(|at| name(*at).cmp(&Some(topic)))?;
+        by_name.get(place).and_then(|at| TopicId::new(at + 1)).ok_or(place)
+    }
+
+    /// The topic that was added last, at `at`, has this place in the order of names.
+    fn note_name(&mut self, place: usize, at: u16) {
+        match &mut self.by_name {
+            Some(by_name) => {
+                make_room(by_name);
+                by_name.insert(place, at);
+            }
+            None if self.topics.len() > SCANNED_MAX => {
+                let mut by_name: Vec<u16> = (0..=at).collect();
+                by_name.sort_by(|one, other| self.topics[usize::from(*one)].0.cmp(&self.topics[usize::from(*other)].0));
+                self.by_name = Some(Box::new(by_name));
+            }
+            None => {}
+        }
     }
 
     /// The id by which the client knows the topic already.
@@ -186,6 +209,19 @@ mod tests {
         registrations.untell();
         assert_eq!(registrations.for_delivery("b", 9), Registration::Untold(id(2)));
         assert_eq!(registrations.topic(id(2)), Some("b"), "the id is what it was");
+    }
+
+    /// Is a topic found by name wherever it stands among few and many, and nobody else's?
+    #[test]
+    fn names_are_found_among_few_and_many() {
+        let mut registrations = Registrations::default();
+        let name = |n: usize| format!("{}/{n}", n * 7 % 10);
+        for count in 1..=3 * SCANNED_MAX {
+            assert_eq!(registrations.known(&name(count), u16::MAX), TopicId::new(count as u16));
+            assert_eq!(registrations.by_name.is_some(), count > SCANNED_MAX);
+            assert!((1..=count).all(|n| registrations.told(&name(n)) == TopicId::new(n as u16)), "{count}");
+            assert_eq!(registrations.told(&name(count + 1)), None);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! every read is handled as a whole. Nothing allocates per message, nothing is shared with other lanes.
 
 mod arrive;
+mod credit;
 mod publish;
 mod sleep;
 
@@ -17,6 +18,7 @@ use crate::profile::Profile;
 use crate::serials::Serials;
 use crate::sim_client::{Hearing, Publisher, SimClient, Stage, Subscriber};
 use crate::wait::wait;
+use credit::Credit;
 use lapwing_client::{Address, ClientError, Protocol};
 use lapwing_codec::ReasonCode;
 use lapwing_sn::peer::Phase;
@@ -56,9 +58,9 @@ pub(crate) struct Lane {
     outcome: Outcome,
     /// Open loop: messages that have come due.
     due: u64,
-    /// Closed loop at QoS 0: messages that are not waited for any more, and since when there is no credit.
-    given_up: u64,
-    starved_ns: u64,
+    /// Copies that came here, or that something sent later has overtaken.
+    passed: u64,
+    credit: Credit,
     ready: usize,
     /// Set in the connecting phase, when one client's failure is the run's.
     failure: Option<SwarmError>,
@@ -88,8 +90,8 @@ impl Lane {
             work: VecDeque::new(),
             outcome: Outcome { threads: 1, group, ..Default::default() },
             due: 0,
-            given_up: 0,
-            starved_ns: 0,
+            passed: 0,
+            credit: Credit::default(),
             ready: 0,
             failure: None,
             swept_ns: 0,
@@ -200,10 +202,10 @@ impl Lane {
     fn read_once(&mut self, index: usize) -> Result<Drained, ClientError> {
         let SimClient { link, protocol, stage, subscriber, .. } = &mut self.clients[index];
         let Some(link) = link else { return Ok(Drained::Yes) };
-        let (plan, outcome) = (&self.plan, &mut self.outcome);
+        let (plan, outcome, passed) = (&self.plan, &mut self.outcome, &mut self.passed);
         link.receive(&mut self.scratch, |bytes, output| {
             let subscriber = subscriber.as_mut();
-            protocol.receive(bytes, output, &mut Hearing { now_ns: now_ns(), plan, stage, subscriber, outcome })
+            protocol.receive(bytes, output, &mut Hearing { now_ns: now_ns(), plan, stage, subscriber, outcome, passed })
         })
     }
 
@@ -289,6 +291,7 @@ impl Lane {
         figures.sent.store(outcome.sent, Relaxed);
         figures.expected.store(outcome.expected, Relaxed);
         figures.delivered.store(outcome.unique, Relaxed);
+        figures.passed.store(self.passed, Relaxed);
         figures.owed.store(if self.profile.qos > 0 { outcome.sent } else { 0 }, Relaxed);
         figures.answered.store(outcome.acknowledged + outcome.rejected, Relaxed);
         figures.errors.store(outcome.errors.values().sum(), Relaxed);

@@ -1,7 +1,8 @@
 //! How a lane publishes: by the schedule (open loop), or as fast as window and socket allow (closed loop).
 
 use super::Lane;
-use crate::clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use super::credit::Copies;
+use crate::clock::{SECOND_NS, now_ns};
 use crate::error::SwarmError;
 use crate::profile::Profile;
 use crate::schedule::{Due, Schedule};
@@ -16,9 +17,6 @@ const BACKLOG_BYTES_MAX: usize = 256 << 10;
 const DUE_PER_TURN: usize = 256;
 /// Closed loop: messages of all publishers per turn, about.
 const FILL_PER_TURN: usize = 512;
-
-/// Closed loop at QoS 0: messages unheard for so long are given up, so that loss does not stop the loop.
-const GIVE_UP_NS: u64 = 200 * MILLISECOND_NS;
 
 /// What decides when a message goes.
 #[derive(Debug)]
@@ -149,26 +147,20 @@ impl Lane {
         let publishers =
             if self.plan.is_local() { self.publishers.len() as u64 } else { self.plan.publishers().into() };
         let window = u64::from(self.profile.window) * publishers;
-        window.saturating_sub(self.unheard().saturating_sub(self.given_up) / copies)
+        self.credit.messages(self.copies(), copies, window)
     }
 
-    /// Arrivals that messages sent so far will still bring about.
-    fn unheard(&self) -> u64 {
-        if self.plan.is_local() {
-            return self.outcome.expected.saturating_sub(self.outcome.unique);
-        }
-        let all = self.board.progress();
-        all.expected.saturating_sub(all.delivered)
+    /// What messages sent so far bring about: of this lane, where it hears all that it sends, else of all.
+    fn copies(&self) -> Copies {
+        let (expected, passed) =
+            if self.plan.is_local() { (self.outcome.expected, self.passed) } else { self.board.copies() };
+        Copies { expected, passed }
     }
 
     /// Gives up what has not arrived when nothing has for a while.
     fn give_up(&mut self) {
-        let now = now_ns();
-        if self.credit() > 0 {
-            self.starved_ns = now;
-        } else if now - self.starved_ns.max(self.outcome.last_heard_ns) > GIVE_UP_NS {
-            self.given_up = self.unheard();
-        }
+        let (copies, has_credit) = (self.copies(), self.credit() > 0);
+        self.credit.look(copies, has_credit, now_ns(), self.outcome.last_heard_ns);
     }
 
     fn send_held(&mut self, index: usize) {

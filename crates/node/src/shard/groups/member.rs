@@ -86,7 +86,7 @@ impl Shard {
     pub(in crate::shard) fn tell_lost(&mut self, key: SessionKey) {
         let Some(entry) = self.clients.entry(key) else { return };
         let (owners, epoch) = (entry.membership.owners(), entry.membership.epoch);
-        if entry.membership.owners == 0 {
+        if !entry.membership.has_owners() {
             return;
         }
         let unfinished = self.clients.with(key, |session, _| session.unbind(false)).unwrap_or_default();
@@ -99,7 +99,7 @@ impl Shard {
     /// A session has a connection again.
     pub(in crate::shard) fn tell_back(&mut self, key: SessionKey) {
         let Some(entry) = self.clients.entry(key) else { return };
-        let (epoch, profile) = (entry.membership.epoch, entry.membership.profile);
+        let (epoch, profile) = (entry.membership.epoch, entry.membership.profile(entry.session.client_id()));
         for owner in entry.membership.owners() {
             self.tell(owner, Word::Back { member: key, epoch, profile });
         }
@@ -107,7 +107,7 @@ impl Shard {
 
     /// A session is over.
     pub(in crate::shard) fn tell_end(&mut self, session: &mut Session, membership: &Membership) {
-        if membership.owners == 0 {
+        if !membership.has_owners() {
             return;
         }
         let unfinished = session.unbind(true);

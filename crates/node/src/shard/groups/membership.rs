@@ -2,56 +2,115 @@
 
 use lapwing_session::Bound;
 
-use crate::signals::Probes;
+use crate::signals::{Declared, Probes};
 use crate::slot::{ShardId, stable_hash};
 use crate::words::{JoinRequest, Profile, share_name};
 
-/// One per session.
+/// One per session. Most are in no group and say nothing of themselves, so what comes with that lies behind a pointer.
 #[derive(Debug, Default)]
 pub(crate) struct Membership {
-    /// Bit per shard: it owns a group that the session joined, perhaps long ago.
-    pub(crate) owners: u64,
     /// The number of its connection, or of the last one.
     pub(crate) epoch: u64,
+    standing: Option<Box<MemberStanding>>,
+    /// Messages that it may have at a time.
+    receive_max: u16,
+    /// The kernel sees the near leg of the way to it only.
+    pub(crate) is_proxied: bool,
+}
+
+/// Of a session that joined a group, perhaps long ago, or whose client has declared something.
+#[derive(Debug, Default)]
+struct MemberStanding {
+    /// Bit per shard: it owns a group that the session joined, perhaps long ago.
+    owners: u64,
     /// Hashes of groups and filters that it subscribes to, ascending, each with its last request to join.
     shares: Vec<(u64, JoinRequest)>,
     /// What its client says about itself.
-    pub(crate) profile: Profile,
+    declared: Declared,
     /// Its probes, if its client has asked for them.
-    pub(crate) probes: Option<Box<Probes>>,
+    probes: Option<Box<Probes>>,
     /// When the kernel was asked last how far away it is.
-    pub(crate) sampled_at_us: u64,
+    sampled_at_us: u64,
 }
+
+// Every session has one.
+const _: () = assert!(size_of::<Membership>() <= 24);
 
 impl Membership {
     /// The session has a new connection.
     pub(crate) fn connected(mut self, epoch: u64, profile: Profile) -> Self {
-        (self.epoch, self.profile, self.probes) = (epoch, profile, None);
+        let Profile { receive_max, is_proxied, declared, .. } = profile;
+        (self.epoch, self.receive_max, self.is_proxied) = (epoch, receive_max, is_proxied);
+        if self.standing.is_some() || declared != Declared::default() {
+            let standing = self.standing.get_or_insert_default();
+            (standing.declared, standing.probes) = (declared, None);
+        }
         self
+    }
+
+    /// What is known of its client, who has this id.
+    pub(crate) fn profile(&self, client_id: &str) -> Profile {
+        Profile {
+            identity: stable_hash(client_id.as_bytes()),
+            receive_max: self.receive_max,
+            is_proxied: self.is_proxied,
+            declared: self.declared(),
+        }
+    }
+
+    /// What its client says about itself.
+    pub(crate) fn declared(&self) -> Declared {
+        self.standing.as_ref().map_or_else(Declared::default, |standing| standing.declared)
+    }
+
+    /// Its client says this too.
+    pub(crate) fn declare(&mut self, declared: Declared) {
+        let standing = self.standing.get_or_insert_default();
+        standing.declared = standing.declared.and_then(declared);
+    }
+
+    /// Its probes, if its client has asked for them.
+    pub(crate) fn probes(&mut self) -> Option<&mut Probes> {
+        self.standing.as_mut()?.probes.as_deref_mut()
+    }
+
+    /// It is probed so from now on, or not any more.
+    pub(crate) fn set_probes(&mut self, probes: Option<Probes>) {
+        if self.standing.is_some() || probes.is_some() {
+            self.standing.get_or_insert_default().probes = probes.map(Box::new);
+        }
+    }
+
+    /// Whether the kernel may be asked again how far away it is, `every_us` after the last time; then it is taken as asked.
+    pub(crate) fn may_sample(&mut self, now_us: u64, every_us: u64) -> bool {
+        let Some(standing) = &mut self.standing else { return false };
+        let is_time = now_us >= standing.sampled_at_us + every_us;
+        if is_time {
+            standing.sampled_at_us = now_us;
+        }
+        is_time
     }
 
     /// The session subscribes to a group that `owner` has.
     pub(crate) fn joined(&mut self, group: &str, filter: &str, owner: ShardId, request: JoinRequest) {
-        self.owners |= 1 << owner.index();
-        let share = hash_of(group, filter);
-        match self.place(share) {
-            Ok(at) => self.shares[at].1 = request,
-            Err(at) => self.shares.insert(at, (share, request)),
+        let (share, place) = (hash_of(group, filter), self.place(hash_of(group, filter)));
+        let standing = self.standing.get_or_insert_default();
+        standing.owners |= 1 << owner.index();
+        match place {
+            Ok(at) => standing.shares[at].1 = request,
+            Err(at) => standing.shares.insert(at, (share, request)),
         }
     }
 
     /// It does not any more.
     pub(crate) fn left(&mut self, group: &str, filter: &str) {
-        if let Ok(at) = self.place(hash_of(group, filter)) {
-            self.shares.remove(at);
-        }
+        self.remove_share(hash_of(group, filter), |_| true);
     }
 
     /// The group has no room for it. Returns whether that is its answer: if the session has asked again meanwhile, what it
     /// is told then is what is so.
     pub(crate) fn was_refused(&mut self, group: &str, filter: &str, request: JoinRequest) -> bool {
-        let place = self.place(hash_of(group, filter)).ok().filter(|at| self.shares[*at].1 == request);
-        place.map(|at| self.shares.remove(at)).is_some()
+        self.remove_share(hash_of(group, filter), |last| last == request)
     }
 
     /// Whether it subscribes to the group with this hash.
@@ -60,22 +119,42 @@ impl Membership {
     }
 
     fn place(&self, share: u64) -> Result<usize, usize> {
-        self.shares.binary_search_by_key(&share, |(share, _)| *share)
+        self.shares().binary_search_by_key(&share, |(share, _)| *share)
+    }
+
+    fn shares(&self) -> &[(u64, JoinRequest)] {
+        self.standing.as_ref().map_or(&[], |standing| &standing.shares)
+    }
+
+    /// Removes a share, if it is there and its last request to join is such; returns whether it did.
+    fn remove_share(&mut self, share: u64, is_such: impl FnOnce(JoinRequest) -> bool) -> bool {
+        let (place, standing) = (self.place(share), self.standing.as_deref_mut());
+        let (Ok(at), Some(MemberStanding { shares, .. })) = (place, standing) else { return false };
+        let goes = is_such(shares[at].1);
+        if goes {
+            shares.remove(at);
+        }
+        goes
     }
 
     /// How many groups it subscribes to.
     pub(crate) fn groups(&self) -> u64 {
-        self.shares.len() as u64
+        self.shares().len() as u64
     }
 
     /// Whether it subscribes to any group.
     pub(crate) fn is_member(&self) -> bool {
-        !self.shares.is_empty()
+        !self.shares().is_empty()
+    }
+
+    /// Whether a group that it joined, perhaps long ago, may know it.
+    pub(crate) fn has_owners(&self) -> bool {
+        self.standing.as_ref().is_some_and(|standing| standing.owners != 0)
     }
 
     /// Each owner.
     pub(crate) fn owners(&self) -> impl Iterator<Item = ShardId> + use<> {
-        let mut left = self.owners;
+        let mut left = self.standing.as_ref().map_or(0, |standing| standing.owners);
         std::iter::from_fn(move || {
             let owner = (left != 0).then(|| ShardId(left.trailing_zeros() as u8))?;
             left &= left - 1;

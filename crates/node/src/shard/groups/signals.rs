@@ -77,8 +77,9 @@ impl Shard {
     fn declare(&mut self, key: SessionKey, declared: Declared) {
         let Some(entry) = self.clients.entry(key) else { return };
         let membership = &mut entry.membership;
-        membership.profile.declared = membership.profile.declared.and_then(declared);
-        let (owners, epoch, profile) = (membership.owners(), membership.epoch, membership.profile);
+        membership.declare(declared);
+        let profile = membership.profile(entry.session.client_id());
+        let (owners, epoch) = (membership.owners(), membership.epoch);
         for owner in owners {
             self.tell(owner, Word::Declare { member: key, epoch, profile });
         }
@@ -104,10 +105,9 @@ impl Shard {
         let now_us = self.clients.now_us;
         let Some(entry) = self.clients.entry(key) else { return };
         let membership = &mut entry.membership;
-        if now_us < membership.sampled_at_us + SAMPLE_EVERY_US {
+        if !membership.may_sample(now_us, SAMPLE_EVERY_US) {
             return;
         }
-        membership.sampled_at_us = now_us;
         let (owners, epoch) = (membership.owners(), membership.epoch);
         let Some((rtt, unsent_bytes)) = self.ask_kernel(key) else { return };
         for owner in owners {
@@ -120,7 +120,7 @@ impl Shard {
     pub(in crate::shard) fn introduce(&mut self, key: SessionKey, owner: ShardId) {
         let Some(entry) = self.clients.entry(key) else { return };
         let epoch = entry.membership.epoch;
-        let probed_us = entry.membership.probes.as_ref().and_then(|probes| probes.last_us());
+        let probed_us = entry.membership.probes().and_then(|probes| probes.last_us());
         let Some((measured, unsent_bytes)) = self.ask_kernel(key) else { return };
         let rtt = measured.or(probed_us.map(|rtt_us| (RttSource::Probe, rtt_us)));
         self.tell(owner, Word::Sample { member: key, epoch, rtt, unsent_bytes });
@@ -129,7 +129,7 @@ impl Shard {
     /// The way to a member as its kernel's socket has it, and what has not arrived; `None` if it is not connected.
     fn ask_kernel(&mut self, key: SessionKey) -> Option<(Option<(RttSource, u64)>, u64)> {
         let entry = self.clients.entry(key)?;
-        let is_proxied = entry.membership.profile.is_proxied;
+        let is_proxied = entry.membership.is_proxied;
         let index = entry.connection?;
         let connection = self.clients.connection(index)?;
         // Behind a proxy the kernel sees the near leg only.
@@ -143,11 +143,11 @@ impl Shard {
         let now_us = self.clients.now_us;
         let Some(entry) = self.clients.entry(key) else { return };
         let membership = &mut entry.membership;
-        let Some(probe_ms) = membership.profile.declared.probe_ms else { return membership.probes = None };
-        match &mut membership.probes {
+        let Some(probe_ms) = membership.declared().probe_ms else { return membership.set_probes(None) };
+        match membership.probes() {
             Some(probes) => probes.set_interval(probe_ms),
             None => {
-                membership.probes = Some(Box::new(Probes::new(probe_ms, now_us)));
+                membership.set_probes(Some(Probes::new(probe_ms, now_us)));
                 self.timers.add(now_us / 1000, Due::Probe { key, epoch: membership.epoch });
             }
         }
@@ -159,7 +159,7 @@ impl Shard {
         let here =
             self.clients.entry(key).filter(|entry| entry.connection.is_some() && entry.membership.epoch == epoch);
         let Some(entry) = here else { return };
-        let Some(probes) = &mut entry.membership.probes else { return };
+        let Some(probes) = entry.membership.probes() else { return };
         let id = probes.sent(now_us);
         let next_ms = probes.next_due_us() / 1000;
         let (topic, payload) = (probe_topic(entry.session.client_id()), probe_payload(id));
@@ -175,7 +175,7 @@ impl Shard {
         let now_us = self.clients.now_us;
         let Some(entry) = self.clients.entry(key) else { return };
         let (owners, epoch) = (entry.membership.owners(), entry.membership.epoch);
-        let rtt_us = entry.membership.probes.as_mut().and_then(|probes| probes.answered(id, now_us));
+        let rtt_us = entry.membership.probes().and_then(|probes| probes.answered(id, now_us));
         let Some(rtt_us) = rtt_us else { return self.counters.traffic.signals_ignored.add(1) };
         let Some((_, unsent_bytes)) = self.ask_kernel(key) else { return };
         for owner in owners {

@@ -9,6 +9,7 @@
 
 mod groups;
 mod identity;
+mod logged_as;
 mod message;
 mod progress;
 pub(crate) mod restore;
@@ -22,6 +23,7 @@ use crate::log::LogFeed;
 use crate::slot::{DATA_GROUPS, Slot};
 
 pub(crate) use identity::{NAME_BYTES_MAX as IDENTITY_BYTES_MAX, encode as encode_identity};
+pub(crate) use logged_as::LoggedAs;
 pub(crate) use message::{About, Origin};
 pub(crate) use restore::Recovered;
 pub(crate) use sessions::Beginning;
@@ -53,7 +55,7 @@ impl Kept {
 }
 
 /// What the log knows of a session.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeptAs {
     /// None: nothing but its will, if that.
     pub(crate) kept: Option<Kept>,
