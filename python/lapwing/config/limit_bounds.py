@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_origin
 from urllib.parse import urlsplit
 
 from lapwing.config.layers import KeyPath
@@ -11,13 +11,10 @@ from lapwing.config.limit_pair import BoundRule, Pair, When
 from lapwing.config.limit_topics import BRIDGE_TOPICS, TOPIC_PLACES, TopicPlace, filled, shortest
 from lapwing.config.problems import show_key
 from lapwing.config.profiles import default_of
-from lapwing.config.units import show_duration, show_size
+from lapwing.config.units import Unit, show_duration, show_size
 
 if TYPE_CHECKING:
     from lapwing.config.model import Config
-
-_IN_MS = ("expiry", "ttl", "timeout", "_after", "_age")
-"""In names of keys whose times are in milliseconds; ``expiry`` is in seconds but for holds."""
 
 
 class Bound(NamedTuple):
@@ -64,12 +61,18 @@ def bound_of(config: Config, pair: Pair, entry: str) -> Bound | None:
 
 def looked_up(config: Config, key: KeyPath) -> tuple[Any, bool]:
     """The value, and whether somebody has set it to something else than its default."""
-    table: Any = config
-    for name in key[:-1]:
-        table = _below(table, name)
+    table = _table(config, key)
     value = getattr(table, key[-1])
     # Not only whether it is there: what `config show` writes has every default.
     return value, value != default_of(config.broker.profile, key, type(table))
+
+
+def _table(config: Config, key: KeyPath) -> Any:
+    """What the key is in."""
+    table: Any = config
+    for name in key[:-1]:
+        table = _below(table, name)
+    return table
 
 
 def values_at(table: Any, pattern: KeyPath, names: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
@@ -92,13 +95,29 @@ def _below(table: Any, name: str) -> Any:
     return table[name] if isinstance(table, dict) else getattr(table, name)
 
 
-def shown(key: KeyPath, value: int) -> str:
+def shown(config: Config, key: KeyPath, value: int) -> str:
     """A value in the words of the configuration, with the unit that its key has."""
-    if "expiry" in key[-1] and key[0] != "hold":
-        return show_duration(value * 1_000)
-    if any(word in key[-1] for word in _IN_MS) or key[-1].startswith("jwks_"):
-        return show_duration(value)
-    return show_size(value) if "bytes" in key[-1] else str(value)
+    field = type(_table(config, key)).model_fields[key[-1]]
+    match _unit(field.annotation, field.metadata):
+        case "bytes":
+            return show_size(value)
+        case "ms":
+            return show_duration(value)
+        case "s":
+            return show_duration(value * 1_000)
+        case _:
+            return str(value)
+
+
+def _unit(kind: Any, marks: Iterable[object]) -> str | None:
+    """Of a type, or of what it may be besides None."""
+    found = next((mark.kind for mark in marks if isinstance(mark, Unit)), None)
+    if found is not None:
+        return found
+    parts = get_args(kind)
+    if get_origin(kind) is Annotated:
+        return _unit(parts[0], parts[1:])
+    return next((unit for part in parts if (unit := _unit(part, ()))), None)
 
 
 def keys_of(key: str, entry: str) -> KeyPath:
@@ -126,7 +145,7 @@ def _measured(config: Config, rule: BoundRule, entry: str) -> _Measured | None:
     match rule.of:
         case "first":
             found = ((key, value) for key in keys if (value := looked_up(config, key)[0]))
-            return next((_Measured(value, (), show_key(key), shown(key, value)) for key, value in found), None)
+            return next((_Measured(value, (), show_key(key), shown(config, key, value)) for key, value in found), None)
         case "sum":
             return _sum(config, keys)
         case "entries":
@@ -148,7 +167,7 @@ def _sum(config: Config, keys: list[KeyPath]) -> _Measured | None:
             return None
         number = len(value.encode()) if isinstance(value, str) else value
         total += number
-        parts.append(str(number) if isinstance(value, str) else shown(key, number))
+        parts.append(str(number) if isinstance(value, str) else shown(config, key, number))
     return _Measured(total, tuple(parts))
 
 

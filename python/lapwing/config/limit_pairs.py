@@ -240,15 +240,13 @@ PAIRS: tuple[Pair, ...] = (
         other("limits.connections_max", "a quarter of ", over=4, rounds_up=True),
         "it has no effect",
     ),
-        other("limits.connections_max", "a quarter of ", over=4, rounds_up=True),
-        "it has no effect",
-    ),
     most(
         "limits.takeover_wait",
         other("limits.connect_timeout", "half of ", over=2),
         "it has no effect",
     ),
     most("limits.handshakes_per_address_max", other("limits.handshakes_max"), "it has no effect"),
+    most("limits.http_checks_per_address_max", other("limits.http_checks_max"), "it has no effect"),
     most(
         "auth.failures_name_max",
         other("auth.failures_max"),
