@@ -46,7 +46,7 @@ pub struct Session {
 }
 
 // A broker may have a hundred thousand of them, of which most are idle: what few need, or for a moment, lies behind a pointer.
-const _: () = assert!(size_of::<Session>() <= 320);
+const _: () = assert!(size_of::<Session>() <= 288);
 
 impl Session {
     /// The client id.

@@ -3,7 +3,8 @@
 //! The window counts copies that may still come. One that something sent later has overtaken at its receiver comes no more: it is
 //! lost, and takes no place. Where nothing comes at all for a while, what is under way is given up, so that loss does not stop
 //! the loop. It may have been late, behind a broker that had no core: so that is undone as soon as as much has passed. (It was not
-//! once, and each such pause left a window more under way, until sockets and the broker's limits were what bounded the load.)
+//! once, nor was the first window waited for: each pause, and each turn before the first arrival, left a window more under way,
+//! until sockets and the broker's limits were what bounded the load.)
 
 use crate::clock::MILLISECOND_NS;
 
@@ -36,6 +37,11 @@ pub(super) struct Credit {
 }
 
 impl Credit {
+    /// Of a load that begins now.
+    pub fn begin(now_ns: u64) -> Self {
+        Credit { had_some_ns: now_ns, ..Credit::default() }
+    }
+
     /// Messages of `copies_each` copies that may go, where `window` of them may be under way.
     pub fn messages(&self, copies: Copies, copies_each: u64, window: u64) -> u64 {
         window.saturating_sub(copies.under_way().saturating_sub(self.given_up) / copies_each)
@@ -79,6 +85,18 @@ mod tests {
         }
         send(&credit, &mut copies, 100);
         assert_eq!((copies.under_way(), credit.messages(copies, 100, 20)), (2_000, 0));
+    }
+
+    /// Is the first window waited for as any other, whatever the clock says at the start?
+    #[test]
+    fn the_first_window_is_waited_for() {
+        let begun_ns = 1_000 * GIVE_UP_NS;
+        let (mut credit, mut copies) = (Credit::begin(begun_ns), Copies::default());
+        send(&credit, &mut copies, 100);
+        credit.look(copies, false, begun_ns + GIVE_UP_NS, 0);
+        assert_eq!(credit.messages(copies, 100, 20), 0);
+        credit.look(copies, false, begun_ns + GIVE_UP_NS + 1, 0);
+        assert_eq!(credit.messages(copies, 100, 20), 20);
     }
 
     /// Does the loop go on where all that was under way is lost, and not before it was waited for?

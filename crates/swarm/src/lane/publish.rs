@@ -1,7 +1,7 @@
 //! How a lane publishes: by the schedule (open loop), or as fast as window and socket allow (closed loop).
 
 use super::Lane;
-use super::credit::Copies;
+use super::credit::{Copies, Credit};
 use crate::clock::{SECOND_NS, now_ns};
 use crate::error::SwarmError;
 use crate::profile::Profile;
@@ -96,6 +96,7 @@ impl Lane {
     }
 
     fn publish_closed(&mut self, until_ns: u64) -> Result<(), SwarmError> {
+        self.credit = Credit::begin(now_ns());
         (0..self.clients.len()).for_each(|index| self.wants_to_publish(index));
         while now_ns() < until_ns && !self.board.is_cancelled() {
             self.do_work();
