@@ -5,6 +5,7 @@
 //! longer than one and a half keep alive times is disconnected.
 
 use crate::address::Address;
+use crate::deadline::Deadline;
 use crate::error::ClientError;
 use crate::inbox::{Inbox, Topics};
 use crate::message::Message;
@@ -22,9 +23,6 @@ use std::time::{Duration, Instant};
 const WINDOW: u16 = 1024;
 /// Bytes that wait for the socket at most: a publish that finds more waits until they are written.
 const GATHER_BYTES: usize = 64 << 10;
-/// How long behind its time a call goes on with what comes without a pause.
-const HEARD_OUT: Duration = Duration::from_millis(250);
-
 /// A connected client.
 #[derive(Debug)]
 pub struct BlockingClient {
@@ -304,32 +302,6 @@ impl BlockingClient {
     fn now_ms(&self) -> u64 {
         // A monotonic clock since the connection: 2^64 ms do not pass.
         self.started.elapsed().as_millis() as u64
-    }
-}
-
-/// When a call gives up, and how long that was when it began.
-#[derive(Clone, Copy, Debug)]
-struct Deadline {
-    at: Instant,
-    timeout: Duration,
-}
-
-impl Deadline {
-    /// Longer than a year is as good as for ever.
-    fn after(timeout: Duration) -> Self {
-        let timeout = timeout.min(Duration::from_secs(366 * 86_400));
-        Self { at: Instant::now() + timeout, timeout }
-    }
-
-    /// Whether to give up: its time is over and nothing `came`, or something comes all the while, for what is there already is
-    /// heard out, but who floods holds nobody up.
-    fn ends(self, came: bool) -> bool {
-        let last = if came { self.at + HEARD_OUT } else { self.at };
-        Instant::now() >= last
-    }
-
-    fn timed_out(self, what: &'static str) -> ClientError {
-        ClientError::TimedOut { what, after_s: self.timeout.as_secs_f64() }
     }
 }
 

@@ -18,6 +18,7 @@
 
 mod address;
 mod blocking;
+mod deadline;
 mod error;
 mod events;
 mod inbox;

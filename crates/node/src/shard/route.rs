@@ -10,15 +10,12 @@ use super::Shard;
 use super::groups::{Origin as GroupOrigin, Publisher};
 use super::keeping::{About, Origin};
 use super::retained::Retained;
-use super::shares::share_facts;
-use crate::audit::told;
 use crate::config::Durability;
 use crate::holder::Holder;
 use crate::log::{LogFeed, now_us};
 use crate::mail::{Errand, Reasons, Source};
 use crate::memory::Pressure;
 use crate::metrics::{DropReason, ShardCounters};
-use crate::notices::NoticeKind;
 use crate::reserved_room::ReservedRoom;
 use crate::slot::{ShardId, Slot, stable_hash};
 
@@ -293,25 +290,6 @@ impl Shard {
     /// The name of who has a session, for the log.
     pub(super) fn holder_name(&self, session: SessionKey) -> Option<Arc<str>> {
         self.clients.peek(session)?.standing.identity.shared_name().cloned()
-    }
-
-    /// A retained message is not kept, because its publisher has its share; the name where that is known here.
-    pub(super) fn refused_beyond_share(&self, name: Option<&str>) {
-        self.counters.limits.refused_share_retained.add(1);
-        let share = &self.shared.shares.retained;
-        if share.may_tell(self.now_ms) {
-            let (messages, bytes) = share.bounds();
-            let limits = &self.shared.config.limits;
-            let who = name.map_or_else(|| "a client".to_owned(), told);
-            let text = format!(
-                "{who} has its share of retained messages (limits.retained_messages_per_identity_max = {messages}, \
-                 limits.retained_bytes_per_identity_max = {bytes}; limits.held_times_free_max = {}: so many times what is free \
-                 of retained_messages_max = {} and retained_bytes_max = {}): one more was not kept",
-                limits.held_times_free_max, limits.retained_messages_max, limits.retained_bytes_max
-            );
-            let facts = share_facts("retained_messages", name);
-            self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || (text, facts));
-        }
     }
 
     /// The shard that keeps the retained message of `topic`.

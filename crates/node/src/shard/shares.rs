@@ -83,6 +83,25 @@ impl Shard {
         }
         false
     }
+
+    /// A retained message is not kept, because its publisher has its share; the name where that is known here.
+    pub(super) fn refused_beyond_share(&self, name: Option<&str>) {
+        self.counters.limits.refused_share_retained.add(1);
+        let share = &self.shared.shares.retained;
+        if share.may_tell(self.now_ms) {
+            let (messages, bytes) = share.bounds();
+            let limits = &self.shared.config.limits;
+            let who = name.map_or_else(|| "a client".to_owned(), told);
+            let text = format!(
+                "{who} has its share of retained messages (limits.retained_messages_per_identity_max = {messages}, \
+                 limits.retained_bytes_per_identity_max = {bytes}; limits.held_times_free_max = {}: so many times what is free \
+                 of retained_messages_max = {} and retained_bytes_max = {}): one more was not kept",
+                limits.held_times_free_max, limits.retained_messages_max, limits.retained_bytes_max
+            );
+            let facts = share_facts("retained_messages", name);
+            self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || (text, facts));
+        }
+    }
 }
 
 /// Who was refused one more of something, for programs; `username`: none for whoever has no name.
