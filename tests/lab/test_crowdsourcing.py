@@ -137,6 +137,7 @@ def test_ctrl_c_leaves_nothing_of_kafka_and_spark_behind(tmp_path: Path) -> None
     assert not (point / "scratch").exists()
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_ends_the_point_with_its_reason(tmp_path: Path) -> None:
     words = ("lab", "run", "crowdsourcing", "--architecture", "a1", "--qos", "1", "--devices", "20,40")
     with Running(*words, "--quick", "--seconds", "60", "--json", "--out", str(tmp_path)) as running:

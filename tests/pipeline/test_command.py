@@ -100,6 +100,7 @@ exec {sys.executable} "$@"
     check(out, 10)
 
 
+@pytest.mark.slow
 def test_a_trimmed_stream_ends_it_with_one_line(stream: ServedStream, tmp_path: Path) -> None:
     send(stream, 0, 10)
     # As a former run has left it.

@@ -165,6 +165,7 @@ def test_batches_add_up(stream: ServedStream, tmp_path: Path) -> None:
     check(tmp_path, 25)
 
 
+@pytest.mark.slow
 @KEEPS_OR_NOT
 def test_a_job_that_ends_after_a_commit_repeats_nothing(
     stream: ServedStream, tmp_path: Path, keep_checkpoint: bool
