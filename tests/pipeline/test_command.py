@@ -72,11 +72,12 @@ def test_a_spark_that_is_killed_is_told(stream: ServedStream, tmp_path: Path) ->
             _, said = process.communicate(timeout=120)
         finally:
             process.kill()
-    assert process.returncode == 1
+    assert process.returncode == 1, said
     # PySpark's threads have their own to say, before and after.
-    (told,) = (line for line in said.splitlines() if line.startswith("error: "))
-    assert told.startswith("error: Spark has ended before the job")
-    assert "run it again" in told
+    told = [line for line in said.splitlines() if line.startswith("error: ")]
+    assert len(told) == 1, said
+    assert told[0].startswith("error: Spark has ended before the job")
+    assert "run it again" in told[0]
 
 
 @pytest.mark.nightly
