@@ -106,6 +106,7 @@ def run(programs: Path, target: str, seconds: int) -> Run:
     command = [str(programs / target), *options, *map(str, folders)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     log = done.stderr
+    log_file(target).write_text(log)
     executions = re.search(r"stat::number_of_executed_units: (\d+)", log)
     features = re.findall(r" ft: (\d+)", log)
     return Run(
@@ -116,6 +117,11 @@ def run(programs: Path, target: str, seconds: int) -> Run:
         done.returncode != 0,
         log,
     )
+
+
+def log_file(target: str) -> Path:
+    """Gets all that a target says; what is printed of it may begin behind the cause."""
+    return FUZZ / "artifacts" / target / "last.log"
 
 
 def keep(programs: Path, target: str) -> None:
@@ -160,7 +166,7 @@ def main() -> int:
         print(f"{one.target:<12} {one.seconds:>8} {one.executions:>12,} {one.features:>9,}{mark}")
     print(f"{'all':<12} {sum(one.seconds for one in runs):>8} {sum(one.executions for one in runs):>12,}")
     for one in (one for one in runs if one.found):
-        print(f"\n{one.target}:\n{one.log[-4000:]}", file=sys.stderr)
+        print(f"\n{one.target}, the end of {log_file(one.target)}:\n{one.log[-4000:]}", file=sys.stderr)
     if arguments.keep:
         # The others make their own.
         for name in (name for name in times if (FUZZ / "seeds" / name).is_dir()):

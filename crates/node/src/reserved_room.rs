@@ -18,6 +18,8 @@ pub(crate) struct ReservedRoom {
     shares: Arc<IdentityShares>,
     holder: Option<Holder>,
     bytes: u64,
+    /// A message has it, or the mail that one goes with: there is nothing to give back.
+    is_used: bool,
 }
 
 impl ReservedRoom {
@@ -48,14 +50,13 @@ impl ReservedRoom {
         holder: Option<Holder>,
         bytes: u64,
     ) -> Self {
-        ReservedRoom { table: table.clone(), shares: shares.clone(), holder, bytes }
+        ReservedRoom { table: table.clone(), shares: shares.clone(), holder, bytes, is_used: false }
     }
 
     /// For how many bytes; it stays taken: the message has it, or the mail that the message goes with.
-    pub(crate) fn into_bytes(self) -> u64 {
-        let bytes = self.bytes;
-        std::mem::forget(self);
-        bytes
+    pub(crate) fn into_bytes(mut self) -> u64 {
+        self.is_used = true;
+        self.bytes
     }
 
     /// Whether a message of so many bytes has its room here; what is too much for it is given back.
@@ -70,6 +71,9 @@ impl ReservedRoom {
 
 impl Drop for ReservedRoom {
     fn drop(&mut self) {
+        if self.is_used {
+            return;
+        }
         self.table.give_back(self.bytes);
         self.shares.retained.give_back(self.holder, self.bytes);
     }
@@ -80,7 +84,8 @@ mod tests {
     use super::*;
     use crate::config::Limits;
 
-    /// Is room that was promised nobody else's, in both bounds, until it is dropped or shrunk; and does it stay with the message?
+    /// Is room that was promised nobody else's, in both bounds, until it is dropped or shrunk; does it stay with the message, and
+    /// hold on to nothing then?
     #[test]
     fn what_is_promised_is_taken() {
         let limits = Limits { retained_bytes_per_identity_max: 60, held_times_free_max: 0, ..Limits::default() };
@@ -97,5 +102,6 @@ mod tests {
         assert_eq!(first.into_bytes(), 50);
         assert_eq!(take(alice, 11).map(drop), Err(NoRoom::RetainedShare), "the message has it");
         assert!(take(bob, 50).is_ok());
+        assert_eq!((Arc::strong_count(&table), Arc::strong_count(&shares)), (1, 1));
     }
 }
