@@ -73,11 +73,10 @@ def test_a_spark_that_is_killed_is_told(stream: ServedStream, tmp_path: Path) ->
         finally:
             process.kill()
     assert process.returncode == 1, said
-    # PySpark's threads have their own to say, before and after.
-    told = [line for line in said.splitlines() if line.startswith("error: ")]
-    assert len(told) == 1, said
-    assert told[0].startswith("error: Spark has ended before the job")
-    assert "run it again" in told[0]
+    (told,) = said.splitlines()
+    assert told.startswith("error: Spark has ended before the job")
+    assert "run it again" in told
+    assert "EOFError" in (tmp_path / "spark.log").read_text()
 
 
 @pytest.mark.nightly

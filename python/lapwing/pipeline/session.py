@@ -72,7 +72,8 @@ def session(
             ``local[N]`` a task has a single attempt.
         conf: Spark settings, over those of spark-submit, which are over the defaults given here.
         app: The application's name.
-        log: Gets Spark's log if this starts the JVM; None: nobody gets it.
+        log: Gets Spark's log if this starts the JVM (None: nobody gets it), and what PySpark's threads say when
+            that has ended (None: standard error).
         held: A file descriptor that stays open until the JVM has ended, if this starts it.
         checked: `check_machine` has been called.
 
@@ -85,6 +86,7 @@ def session(
     from pyspark.sql import SparkSession
 
     from lapwing.pipeline.gateway import start_jvm
+    from lapwing.pipeline.last_words import keep_last_words
     from lapwing.pipeline.source.datasource import LapwingDataSource
 
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
@@ -107,6 +109,8 @@ def session(
         raise SparkUnusableError(
             f"Spark does not start: {lines[0]}", where=f"master {settings.get('spark.master', '')}", remedy=remedy
         ) from None
+    if log:
+        keep_last_words(spark, log)
     tell_if_open(settings["spark.master"], spark.sparkContext.getConf().get)
     spark.dataSource.register(LapwingDataSource)
     return spark
