@@ -48,7 +48,7 @@ def test_the_first_subscriber_gets_what_waits_once_and_in_order(broker: Broker) 
 
 
 def test_what_the_first_did_not_ask_for_waits_for_the_next(broker: Broker) -> None:
-    """Who comes while messages are on their way to another one may get them too: so the second comes when the first has them."""
+    """Who comes while messages are on their way to another one may get them too: the second comes behind that."""
     publish(broker.url, *FIVE)
     with connected(broker.url, "one") as one, connected(broker.url, "two") as two:
         one.subscribe("h/1")
