@@ -45,6 +45,21 @@ def test_message_and_retain(lapwing_broker: Broker, version: str, qos: str) -> N
     assert retained(url, "a/#", 1, "--version", version) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("sub", "a/#", "a/#/b"), "filter 'a/#/b' has a # that is not its last level"),
+        (("sub", "a+"), "filter 'a+' has a + beside other characters"),
+        (("pub", "a/+", "x"), "topic 'a/+' has a wildcard"),
+        (("pub", "", "x"), "TOPIC is empty"),
+    ],
+)
+def test_a_wrong_topic_is_told_before_anything_is_connected(command: tuple[str, ...], told: str) -> None:
+    result = call(*command, "--url", "tcp://127.0.0.1:1")
+    assert told in one_error(result)
+    assert result.returncode == 2
+
+
 def test_file_and_properties(lapwing_broker: Broker, tmp_path: Path) -> None:
     """Do bytes that are no text and properties whose names repeat arrive whole?"""
     file = tmp_path / "payload"

@@ -68,11 +68,13 @@ def pub(
 
     Returns when the broker has taken everything: sent at QoS 0, acknowledged at QoS 1, completed at QoS 2.
     """
+    from lapwing.client import Client
+    from lapwing.client.topics import check_topic
+
+    check_topic(topic)
     batches = _payloads(message, file, stdin_lines=stdin_lines)
     user_properties = [_property(text, url, version) for text in properties]
     who = identity_of(username, password_file, ca, cert, key)
-    from lapwing.client import Client
-
     # No keep alive: standard input may be silent for longer, and nothing is received in the meantime.
     with Client(
         url,

@@ -72,7 +72,10 @@ def sub(
     standard error says so; what is published meanwhile is missed.
     """
     from lapwing.client import Client
+    from lapwing.client.topics import check_filter
 
+    for each in filters:
+        check_filter(each)
     who = identity_of(username, password_file, ca, cert, key)
     client = Client(
         url,

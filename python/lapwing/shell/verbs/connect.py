@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lapwing.client import Will
+from lapwing.client.topics import check_topic
 from lapwing.errors import ConfigError
 from lapwing.shell.given import U32_MAX, Given
-from lapwing.shell.topics import check_topic
 from lapwing.shell.verb import Argument, Command, Noun, Option, Verb
 
 _U16_MAX = 65_535

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lapwing.client.topics import check_topic
 from lapwing.errors import ConfigError
 from lapwing.shell.given import U32_MAX, Given
-from lapwing.shell.topics import check_topic
 from lapwing.shell.verb import Argument, Command, Noun, Option, Verb
 from lapwing.shell.verbs.subscribe import AS_CLIENT, QOS
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lapwing.client.topics import check_filter
 from lapwing.shell.given import Given
-from lapwing.shell.topics import check_filter
 from lapwing.shell.verb import Argument, Command, Noun, Option, Verb
 
 AS_CLIENT = Option("--id", "Which client does it; default: the current one.", "ID", noun=Noun.CLIENT)
