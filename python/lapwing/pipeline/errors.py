@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from pathlib import Path
 
 from lapwing import errors
 from lapwing.errors import LapwingError, StreamError
@@ -31,6 +32,11 @@ class StreamRecreatedError(StreamError):
 
 class TableError(LapwingError):
     """A table cannot be created, read or written."""
+
+
+def unusable_table(name: str, folder: Path, what: str, remedy: str) -> TableError:
+    """The error for a table of the record ``name`` at ``folder``."""
+    return TableError(f"table {name} cannot be used: {what}", where=str(folder), remedy=remedy)
 
 
 class FolderError(TableError):

@@ -12,27 +12,26 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import CommitProperties, DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
 from lapwing.contracts.fields import Record
 from lapwing.contracts.tables import PARTITIONED
-from lapwing.pipeline.errors import ConflictError, TableError
+from lapwing.pipeline.errors import ConflictError, TableError, unusable_table
 from lapwing.pipeline.sinks.columns import delta_schema, why_unfit
-from lapwing.pipeline.sinks.commits import app_id, commit_mark, commits, first_line, said_beside, start_id
+from lapwing.pipeline.sinks.commits import commit_mark, first_line
 from lapwing.pipeline.sinks.doors import for_data, made, opened
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, read_batches, write_parts
 from lapwing.pipeline.sinks.housekeeping import compact, vacuum
 from lapwing.pipeline.sinks.layout import held_files, may_hold, times_of
 from lapwing.pipeline.sinks.paths import table_files
+from lapwing.pipeline.sinks.positions import Positions
 from lapwing.pipeline.sinks.rewrite import Joined, merge_by_name, rewritable, rewrite, rewrite_joined
 from lapwing.pipeline.transforms.days import DAY
 
 _LOG = logging.getLogger("lapwing.pipeline")
 VERSION_KEY = "lapwing.record.version"
-POSITIONS_KEY = "lapwing.positions"
-"""In the metadata of a commit that Spark made: per stream and partition the next offset."""
 _CONFIGURATION = {"delta.enableDeletionVectors": "false", "delta.checkpointInterval": "50"}
 # Who deletes rows need not begin again because of rows that were appended meanwhile, each second. Spark takes any case;
 # delta-rs 1.6 knows the level with a small first letter only.
@@ -67,26 +66,22 @@ class DeltaSink:
         self._keys = tuple(keys)
         self._schema = pa.schema(list(record.arrow_schema()))
         self._table = self._open()
+        self._positions = Positions(self._table, folder, record.name)
         self._marked = self.version, commit_mark(folder, self.version)
 
     def positions(self, stream_uuid: str, partitions: Sequence[int]) -> dict[int, int]:
         """Per partition the offset up to which this table is done; 0 for one it has not met."""
-        done = {p: self._table.transaction_version(app_id(stream_uuid, p)) for p in partitions}
-        spark_s = self._positions_of_spark(stream_uuid)
-        return {p: max(int(offset or 0), spark_s.get(p, 0)) for p, offset in done.items()}
+        return self._positions.done(stream_uuid, partitions)
 
     def knows(self, stream_uuid: str, partitions: Sequence[int]) -> bool:
         """Whether a commit has said a position of that stream, be it 0."""
-        ids = (stream_uuid, *(app_id(stream_uuid, p) for p in partitions))
-        return any(self._table.transaction_version(each) is not None for each in ids)
+        return self._positions.knows(stream_uuid, partitions)
 
     def begin(self, stream_uuid: str, done: Mapping[int, int], starts: Mapping[int, int]) -> None:
         """Commits where a job begins with a stream: it has nothing to do up to ``done``, and cannot know what was
         before ``starts``.
         """
-        at = {app_id(stream_uuid, p): offset for p, offset in self._forward(stream_uuid, done).items()}
-        at |= {start_id(stream_uuid, p): offset for p, offset in starts.items()}
-        said = [Transaction(name, offset) for name, offset in sorted(at.items())]
+        said = self._positions.begun(stream_uuid, done, starts)
         properties = CommitProperties(custom_metadata=_BLIND, app_transactions=said)
         try:
             self._table.create_write_transaction([], "append", self._table.schema(), commit_properties=properties)
@@ -96,7 +91,7 @@ class DeltaSink:
 
     def starts(self, stream_uuid: str, partitions: Sequence[int]) -> dict[int, int]:
         """Per partition what `begin` has said of it; 0: the job has read it from its first message."""
-        return {p: int(self._table.transaction_version(start_id(stream_uuid, p)) or 0) for p in partitions}
+        return self._positions.starts(stream_uuid, partitions)
 
     @property
     def is_by_day(self) -> bool:
@@ -294,27 +289,11 @@ class DeltaSink:
     def _properties(
         self, uuid: str, done: Mapping[int, int], *, strict: bool = False, blind: bool = False
     ) -> CommitProperties:
-        at = self._forward(uuid, done)
         return CommitProperties(
             custom_metadata=_BLIND if blind else None,
             max_commit_retries=0 if strict else None,
-            app_transactions=[Transaction(app_id(uuid, p), offset) for p, offset in sorted(at.items())],
+            app_transactions=self._positions.said(uuid, done),
         )
-
-    def _forward(self, uuid: str, done: Mapping[int, int]) -> dict[int, int]:
-        """A table never goes back: a batch that is cut anew may end before where this table stands already."""
-        stands = self.positions(uuid, list(done))
-        return {partition: max(offset, stands[partition]) for partition, offset in done.items()}
-
-    def _positions_of_spark(self, uuid: str) -> dict[int, int]:
-        """What the latest commit of `SparkDeltaSink` for that stream says; empty where there is none."""
-        if self._table.transaction_version(uuid) is None:
-            return {}
-        for commit in commits(self.folder, self._table.version()):
-            said = said_beside(commit).get(POSITIONS_KEY, {}).get(uuid)
-            if said is not None:
-                return {int(partition): int(offset) for partition, offset in said.items()}
-        raise self._unusable("its history no longer says where it stands", "bring its log back, or give another --out")
 
     def _open(self) -> DeltaTable:
         try:
@@ -353,4 +332,4 @@ class DeltaSink:
         return self._unusable(first_line(told), "bring it back, or give another --out")
 
     def _unusable(self, what: str, remedy: str) -> TableError:
-        return TableError(f"table {self.record.name} cannot be used: {what}", where=str(self.folder), remedy=remedy)
+        return unusable_table(self.record.name, self.folder, what, remedy)

@@ -19,7 +19,8 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from lapwing.pipeline.sinks.commits import commits
-from lapwing.pipeline.sinks.delta import LOG_KEPT, POSITIONS_KEY, DeltaSink
+from lapwing.pipeline.sinks.delta import LOG_KEPT, DeltaSink
+from lapwing.pipeline.sinks.positions import POSITIONS_KEY
 
 DELTA_SETTINGS: Mapping[str, str] = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -89,7 +90,7 @@ class SparkDeltaSink(DeltaSink):
 
     def _committed(self, spark: SparkSession, uuid: str, done: Mapping[int, int], write: Callable[[], object]) -> int:
         """``done`` names each partition whose position delta-rs may have written; Spark's own are known here."""
-        at = self._forward(uuid, {**self._positions_of_spark(uuid), **done})
+        at = self._positions.forward(uuid, {**self._positions.of_spark(uuid), **done})
         moves = at != self.positions(uuid, list(at))
         before = self._table.version()
         try:

@@ -16,9 +16,10 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from lapwing.contracts.fields import Field, Record
 from lapwing.pipeline.errors import TableError
-from lapwing.pipeline.sinks.delta import LOG_KEPT, POSITIONS_KEY, DeltaSink
+from lapwing.pipeline.sinks.delta import LOG_KEPT, DeltaSink
 from lapwing.pipeline.sinks.delta_spark import SparkDeltaSink
 from lapwing.pipeline.sinks.files import write_file
+from lapwing.pipeline.sinks.positions import POSITIONS_KEY
 
 RECORD = Record(
     "things",
