@@ -64,7 +64,8 @@ impl Thread {
             is_ready: false,
             heard: Heard::default(),
             has_leftovers: false,
-            has_unread: false,
+            // What a broker says out of turn may have come with the handshake.
+            has_unread: true,
             done: Vec::new(),
             publications: Vec::new(),
             first_number: 0,

@@ -1,24 +1,32 @@
 //! A stream of bytes to the broker: TCP, or TLS over it.
 
+use super::bounded::Bounded;
 use rustls::{ClientConnection, StreamOwned};
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 
 /// TLS over TCP, past its handshake.
-pub(crate) type TlsStream = StreamOwned<ClientConnection, TcpStream>;
+pub(crate) type TlsStream = StreamOwned<ClientConnection, Bounded>;
 
 #[derive(Debug)]
 pub(crate) enum Carrier {
-    Tcp(TcpStream),
+    Tcp(Bounded),
     Tls(Box<TlsStream>),
 }
 
 impl Carrier {
-    /// The socket below, for deadlines.
-    pub fn tcp(&self) -> &TcpStream {
+    /// The socket below, for polls.
+    pub fn socket(&self) -> &Bounded {
         match self {
             Self::Tcp(tcp) => tcp,
             Self::Tls(tls) => &tls.sock,
+        }
+    }
+
+    /// The socket below, for its turns.
+    pub fn socket_mut(&mut self) -> &mut Bounded {
+        match self {
+            Self::Tcp(tcp) => tcp,
+            Self::Tls(tls) => &mut tls.sock,
         }
     }
 }

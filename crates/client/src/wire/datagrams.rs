@@ -50,6 +50,13 @@ impl Datagrams {
         Socket::Udp(&self.socket)
     }
 
+    /// A read or a write waits until then.
+    pub fn wait_until(&self, deadline: Instant) -> Result<(), ClientError> {
+        let left = Some(super::left(deadline));
+        let limited = self.socket.set_read_timeout(left).and_then(|()| self.socket.set_write_timeout(left));
+        limited.map_err(ClientError::Lost)
+    }
+
     /// Takes all packets of `output`, sends again what is overdue, and gives the socket what may go now.
     pub fn write(&mut self, output: &mut Vec<u8>) -> Result<(), ClientError> {
         let now_ms = self.now_ms();

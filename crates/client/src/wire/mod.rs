@@ -4,12 +4,15 @@ mod bounded;
 mod carrier;
 mod datagrams;
 mod socket;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod websocket;
 
 use crate::address::Address;
 use crate::error::ClientError;
 use crate::tls_options::TlsOptions;
+use bounded::Bounded;
 use carrier::Carrier;
 use datagrams::Datagrams;
 use lapwing_codec::Ack;
@@ -52,7 +55,7 @@ impl Wire {
         }
         // Before any packet leaves: a wrong file is the caller's mistake, whoever listens there.
         let config = if address.scheme.is_secure() { Some(tls::client_config(options)?) } else { None };
-        let tcp = connect_tcp(address, deadline)?;
+        let tcp = Bounded::new(connect_tcp(address, deadline)?, deadline);
         let carrier = match config {
             None => Carrier::Tcp(tcp),
             Some(config) => Carrier::Tls(Box::new(tls::shake_hands(tcp, config, address, deadline)?)),
@@ -113,8 +116,13 @@ impl Wire {
             return flush_datagrams(datagrams, &mut self.output, &mut self.input, deadline);
         }
         while self.is_unsent() {
-            self.socket().limit(deadline).map_err(ClientError::Lost)?;
+            self.wait_until(deadline)?;
+            let before = self.output.len();
             match self.write_once() {
+                // TLS has read something while the socket took nothing: that may go on for ever.
+                Ok(()) if self.is_unsent() && self.output.len() == before && Instant::now() >= deadline => {
+                    return Ok(false);
+                }
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if is_timeout(&error) && Instant::now() >= deadline => return Ok(false),
@@ -147,20 +155,21 @@ impl Wire {
         }
     }
 
-    /// Reads what is there, or waits for it; false when the deadline came first.
+    /// Reads what is there, or waits for it; false when the deadline came first, also where what comes all the while says
+    /// nothing (records without content, half a message).
     pub fn fill(&mut self, deadline: Instant) -> Result<bool, ClientError> {
-        self.socket().limit(deadline).map_err(ClientError::Lost)?;
+        self.wait_until(deadline)?;
         self.read_once()
     }
 
     fn read_once(&mut self) -> Result<bool, ClientError> {
         let read = match &mut self.stream {
-            Stream::Bytes(carrier) => read_bytes(carrier, &mut self.input),
+            Stream::Bytes(carrier) => read_bytes(carrier, &mut self.input).map(Some),
             Stream::Messages(socket) => socket.read(&mut self.input),
             Stream::Datagrams(datagrams) => return datagrams.read(&mut self.input),
         };
         match read {
-            Ok(0) => Err(ClientError::Lost(ErrorKind::UnexpectedEof.into())),
+            Ok(Some(0)) => Err(ClientError::Lost(ErrorKind::UnexpectedEof.into())),
             Ok(_) => self.hear().map(|()| true),
             Err(error) if is_timeout(&error) || error.kind() == ErrorKind::Interrupted => Ok(false),
             Err(error) => Err(tls::lost(error)),
@@ -188,6 +197,7 @@ impl Wire {
 
     /// From now on reads and writes never wait: `read_now` and `write_now` are for a thread that polls `fd`.
     pub fn unblock(&mut self) -> Result<(), ClientError> {
+        self.begin(Bounded::write_now);
         self.socket().set_nonblocking(true).map_err(ClientError::Lost)
     }
 
@@ -201,8 +211,9 @@ impl Wire {
         self.socket().fd()
     }
 
-    /// Reads what is there, at most 64 KiB; false when that was nothing. After `unblock`.
+    /// Reads a turn's share of what is there, about 64 KiB; false when nothing has come of it as yet. After `unblock`.
     pub fn read_now(&mut self) -> Result<bool, ClientError> {
+        self.begin(Bounded::read_now);
         self.read_once()
     }
 
@@ -211,6 +222,7 @@ impl Wire {
         if let Stream::Datagrams(datagrams) = &mut self.stream {
             return datagrams.write(&mut self.output);
         }
+        self.begin(Bounded::write_now);
         while self.is_unsent() {
             match self.write_once() {
                 Ok(()) => {}
@@ -236,7 +248,8 @@ impl Wire {
                     *held = true;
                 }
                 tls.flush()?;
-                *held = false;
+                // Where the socket takes nothing it is read, and a flush that has read says that it is done.
+                *held = tls.conn.wants_write();
             }
             Stream::Messages(socket) => {
                 socket.flush()?;
@@ -254,10 +267,25 @@ impl Wire {
         Ok(())
     }
 
+    /// Reads and writes wait until then, all of them together.
+    fn wait_until(&mut self, deadline: Instant) -> Result<(), ClientError> {
+        self.begin(|socket| socket.wait_until(deadline));
+        self.datagrams().map_or(Ok(()), |datagrams| datagrams.wait_until(deadline))
+    }
+
+    /// Begins a turn of the socket. Over MQTT-SN there are none: one call reads one datagram.
+    fn begin(&mut self, turn: impl FnOnce(&mut Bounded)) {
+        match &mut self.stream {
+            Stream::Bytes(carrier) => turn(carrier.socket_mut()),
+            Stream::Messages(socket) => turn(socket.socket_mut()),
+            Stream::Datagrams(_) => {}
+        }
+    }
+
     fn socket(&self) -> Socket<'_> {
         match &self.stream {
-            Stream::Bytes(carrier) => Socket::Tcp(carrier.tcp()),
-            Stream::Messages(socket) => Socket::Tcp(socket.tcp()),
+            Stream::Bytes(carrier) => Socket::Tcp(carrier.socket().tcp()),
+            Stream::Messages(socket) => Socket::Tcp(socket.socket().tcp()),
             Stream::Datagrams(datagrams) => datagrams.socket(),
         }
     }
@@ -278,7 +306,7 @@ fn flush_datagrams(
             return Ok(false);
         }
         let until = datagrams.next_wake().map_or(deadline, |at| at.min(deadline));
-        datagrams.socket().limit(until).map_err(ClientError::Lost)?;
+        datagrams.wait_until(until)?;
         datagrams.read(input)?;
     }
 }
@@ -307,11 +335,6 @@ fn read_bytes(carrier: &mut Carrier, input: &mut Vec<u8>) -> io::Result<usize> {
 
 fn some(written: usize) -> io::Result<usize> {
     if written == 0 { Err(ErrorKind::WriteZero.into()) } else { Ok(written) }
-}
-
-/// Reads and writes end at `deadline`.
-fn limit(tcp: &TcpStream, deadline: Instant) -> io::Result<()> {
-    Socket::Tcp(tcp).limit(deadline)
 }
 
 /// What is left until `deadline`; never zero, which std would take for "for ever".

@@ -13,7 +13,6 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use std::io;
-use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -45,12 +44,12 @@ pub(crate) fn client_config(options: &TlsOptions) -> Result<Arc<ClientConfig>, C
     Ok(Arc::new(config))
 }
 
-/// Shakes hands over `tcp`.
+/// Shakes hands over `tcp`, in its turn.
 ///
 /// # Errors
 /// `Tls`: the broker's certificate is not trusted or is not this host's, or it does not speak TLS; `TimedOut`.
 pub(crate) fn shake_hands(
-    tcp: TcpStream,
+    mut tcp: Bounded,
     config: Arc<ClientConfig>,
     address: &Address,
     deadline: Instant,
@@ -60,7 +59,7 @@ pub(crate) fn shake_hands(
         .map_err(|_| ClientError::Invalid(format!("{:?} can stand in no certificate", address.host)))?;
     let mut connection = ClientConnection::new(config, name).map_err(|error| ClientError::Tls(error.to_string()))?;
     while connection.is_handshaking() {
-        match connection.complete_io(&mut Bounded { tcp: &tcp, deadline }) {
+        match connection.complete_io(&mut tcp) {
             Ok(_) => {}
             Err(error) if is_timeout(&error) && Instant::now() < deadline => {}
             Err(error) if is_timeout(&error) => {

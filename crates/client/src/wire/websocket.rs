@@ -1,12 +1,12 @@
 //! MQTT inside the binary messages of a WebSocket; where a message ends says nothing about packets [MQTT-6.0.0-2].
 
+use super::bounded::Bounded;
 use super::carrier::Carrier;
-use super::limit;
+use super::is_timeout;
 use crate::address::Address;
 use crate::error::ClientError;
 use lapwing_codec::Limits;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::io::{self, ErrorKind};
 use std::time::Instant;
 use tungstenite::client::client_with_config;
 use tungstenite::error::ProtocolError;
@@ -19,16 +19,16 @@ const MESSAGE_BYTES: usize = 64 << 10;
 /// And in one of the broker's: the largest packet that there is. A message is held whole before anything of it is read, so
 /// one without an end, or one that says it is larger than memory, ends the connection instead.
 const RECEIVED_BYTES_MAX: usize = Limits::PACKET_BYTES_MAX as usize;
-/// Messages without a byte of MQTT (pings, empty ones) that one read goes through; whoever waits looks at the time then.
+/// Messages without a byte of MQTT (pings, empty ones) that one read goes through; whoever reads looks at the time then.
 const EMPTY_MESSAGES_MAX: usize = 256;
 
 #[derive(Debug)]
 pub(crate) struct WebSocketStream {
-    socket: WebSocket<Paced>,
+    socket: WebSocket<Carrier>,
 }
 
 impl WebSocketStream {
-    /// Asks for the upgrade, with the subprotocol `mqtt` [MQTT-6.0.0-3].
+    /// Asks for the upgrade, with the subprotocol `mqtt` [MQTT-6.0.0-3], in the turn of `carrier`, which ends at `deadline`.
     ///
     /// # Errors
     /// `WebSocket`: the answer is another one; `TimedOut`.
@@ -43,52 +43,55 @@ impl WebSocketStream {
             .write_buffer_size(4 * MESSAGE_BYTES)
             .max_message_size(Some(RECEIVED_BYTES_MAX))
             .max_frame_size(Some(RECEIVED_BYTES_MAX));
-        let paced = Paced { carrier, until: Some(deadline) };
-        let mut attempt = client_with_config(request, paced, Some(config));
+        let mut attempt = client_with_config(request, carrier, Some(config));
         loop {
             match attempt {
-                Ok((mut socket, _)) => {
-                    socket.get_mut().until = None;
-                    return Ok(Self { socket });
+                Ok((socket, _)) => return Ok(Self { socket }),
+                Err(HandshakeError::Interrupted(middle)) if Instant::now() < deadline => attempt = middle.handshake(),
+                Err(HandshakeError::Failure(Error::Io(error))) if !is_timeout(&error) => {
+                    return Err(super::tls::lost(error));
+                }
+                Err(HandshakeError::Failure(Error::Io(_)) | HandshakeError::Interrupted(_)) => {
+                    let after_s = deadline.saturating_duration_since(begun).as_secs_f64();
+                    return Err(ClientError::TimedOut { what: "the WebSocket handshake", after_s });
                 }
                 Err(HandshakeError::Failure(error)) => return Err(refused(error)),
-                Err(HandshakeError::Interrupted(middle)) => {
-                    if Instant::now() >= deadline {
-                        let after_s = deadline.saturating_duration_since(begun).as_secs_f64();
-                        return Err(ClientError::TimedOut { what: "the WebSocket handshake", after_s });
-                    }
-                    attempt = middle.handshake();
-                }
             }
         }
     }
 
-    /// The socket below, for deadlines.
-    pub fn tcp(&self) -> &TcpStream {
-        self.socket.get_ref().carrier.tcp()
+    /// The socket below, for polls.
+    pub fn socket(&self) -> &Bounded {
+        self.socket.get_ref().socket()
     }
 
-    /// Appends the next message to `input`; 0 when the broker has closed. Pings are answered on the way.
+    /// The socket below, for its turns.
+    pub fn socket_mut(&mut self) -> &mut Bounded {
+        self.socket.get_mut().socket_mut()
+    }
+
+    /// Appends the next message to `input`; 0 when the broker has closed. Pings are answered on the way. None: only messages
+    /// without content came, and there may be more here, which no poll would show.
     ///
     /// # Errors
-    /// The socket's; `WouldBlock` also where only messages without content come.
-    pub fn read(&mut self, input: &mut Vec<u8>) -> io::Result<usize> {
+    /// The socket's.
+    pub fn read(&mut self, input: &mut Vec<u8>) -> io::Result<Option<usize>> {
         for _ in 0..EMPTY_MESSAGES_MAX {
             match self.socket.read() {
                 Ok(Message::Binary(bytes)) if bytes.is_empty() => {}
                 Ok(Message::Binary(bytes)) => {
                     input.extend_from_slice(&bytes);
-                    return Ok(bytes.len());
+                    return Ok(Some(bytes.len()));
                 }
                 Ok(Message::Text(_)) => {
                     return Err(io::Error::new(ErrorKind::InvalidData, "a text message on the WebSocket"));
                 }
-                Ok(Message::Close(_)) | Err(Error::ConnectionClosed | Error::AlreadyClosed) => return Ok(0),
+                Ok(Message::Close(_)) | Err(Error::ConnectionClosed | Error::AlreadyClosed) => return Ok(Some(0)),
                 Ok(_) => {}
                 Err(error) => return Err(io_error(error)),
             }
         }
-        Err(ErrorKind::WouldBlock.into())
+        Ok(None)
     }
 
     /// Takes as much of `bytes` as one message has room for; `flush` sends it.
@@ -104,44 +107,8 @@ impl WebSocketStream {
     }
 }
 
-/// What carries the WebSocket; until the handshake is done all its reads and writes end at one moment.
-#[derive(Debug)]
-struct Paced {
-    carrier: Carrier,
-    until: Option<Instant>,
-}
-
-impl Paced {
-    fn begin(&self) -> io::Result<()> {
-        match self.until {
-            None => Ok(()),
-            Some(until) if Instant::now() >= until => Err(ErrorKind::WouldBlock.into()),
-            Some(until) => limit(self.carrier.tcp(), until),
-        }
-    }
-}
-
-impl Read for Paced {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.begin()?;
-        self.carrier.read(buffer)
-    }
-}
-
-impl Write for Paced {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.begin()?;
-        self.carrier.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.carrier.flush()
-    }
-}
-
 fn refused(error: Error) -> ClientError {
     match error {
-        Error::Io(error) => super::tls::lost(error),
         Error::Http(response) => {
             ClientError::WebSocket(format!("it answers HTTP {} where the upgrade was due", response.status().as_u16()))
         }
@@ -163,11 +130,20 @@ fn io_error(error: Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::bounded::Bounded;
-    use std::net::TcpListener;
+    use std::io::{Read, Write};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
     use std::time::Duration;
     use tungstenite::handshake::server::{Request, Response};
     use tungstenite::http::HeaderValue;
+
+    fn open(address: &Address, there: SocketAddr) -> Result<WebSocketStream, ClientError> {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        WebSocketStream::open(
+            Carrier::Tcp(Bounded::new(TcpStream::connect(there).unwrap(), deadline)),
+            address,
+            deadline,
+        )
+    }
 
     /// Whoever asks for pages where TLS is spoken gets an alert, shorter than the version of an answer.
     #[test]
@@ -180,8 +156,7 @@ mod tests {
             socket.write_all(&[0x15, 3, 3, 0, 2, 2, 70]).unwrap();
         });
         let address = Address::parse(&format!("ws://{there}")).unwrap();
-        let carrier = Carrier::Tcp(TcpStream::connect(there).unwrap());
-        let error = WebSocketStream::open(carrier, &address, Instant::now() + Duration::from_secs(30)).unwrap_err();
+        let error = open(&address, there).unwrap_err();
         assert!(error.to_string().contains("use wss://"), "{error}");
         server.join().unwrap();
     }
@@ -202,8 +177,7 @@ mod tests {
             let _ = socket.get_mut().write_all(&said).and_then(|()| io::copy(socket.get_mut(), &mut io::sink()));
         });
         let address = Address::parse(&format!("ws://{there}")).unwrap();
-        let carrier = Carrier::Tcp(TcpStream::connect(there).unwrap());
-        WebSocketStream::open(carrier, &address, Instant::now() + Duration::from_secs(30)).unwrap()
+        open(&address, there).unwrap()
     }
 
     /// Is a message that says it is larger than any packet the end, before any of it is waited for?
@@ -221,26 +195,9 @@ mod tests {
         pings.extend([0x82, 1, 7]);
         let (mut socket, mut input) = (upgraded(pings), Vec::new());
         for _ in 0..2 {
-            assert_eq!(socket.read(&mut input).unwrap_err().kind(), ErrorKind::WouldBlock);
+            assert_eq!(socket.read(&mut input).unwrap(), None);
         }
-        assert_eq!(socket.read(&mut input).unwrap(), 1);
+        assert_eq!(socket.read(&mut input).unwrap(), Some(1));
         assert_eq!(input, [7]);
-    }
-
-    /// Is the time of a handshake over for who goes on sending, too?
-    #[test]
-    fn bytes_that_come_late_are_not_read() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let tcp = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        listener.accept().unwrap().0.write_all(b"HTTP").unwrap();
-        let mut paced = Paced { carrier: Carrier::Tcp(tcp), until: Some(Instant::now() + Duration::from_secs(30)) };
-        let mut byte = [0; 1];
-        assert_eq!(paced.read(&mut byte).unwrap(), 1);
-        paced.until = Some(Instant::now());
-        assert_eq!(paced.read(&mut byte).unwrap_err().kind(), ErrorKind::WouldBlock);
-        let mut bounded = Bounded { tcp: paced.carrier.tcp(), deadline: Instant::now() };
-        assert_eq!(bounded.read(&mut byte).unwrap_err().kind(), ErrorKind::TimedOut);
-        bounded.deadline = Instant::now() + Duration::from_secs(30);
-        assert_eq!(bounded.read(&mut byte).unwrap(), 1);
     }
 }
