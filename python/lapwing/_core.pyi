@@ -161,6 +161,7 @@ def made_files(trail: str | os.PathLike[str] | None, urls: Sequence[str]) -> lis
 
 def look_at_files(
     files: Sequence[tuple[str | os.PathLike[str], str, bool]],
+    searched: Sequence[tuple[str | os.PathLike[str], str, bool]],
     data: str | os.PathLike[str] | None,
     uid: int,
     private_group: int | None,
@@ -168,8 +169,9 @@ def look_at_files(
     """What others may write: what is wrong, where the configuration says so, what to do; and lines about what they may
     read.
 
-    ``files``: path, the key that names it, whether what is in it is secret. ``data``: the folder where something is
-    kept. ``uid``: the broker's account; ``private_group``: its group, if nobody else is in it.
+    ``files``: path, the key that names it, whether what is in it is secret. ``searched``: folders in which modules are
+    looked for, likewise. ``data``: the folder where something is kept. ``uid``: the broker's account;
+    ``private_group``: its group, if nobody else is in it.
     """
 
 def files_digest(files: Sequence[str | os.PathLike[str]]) -> int | None:

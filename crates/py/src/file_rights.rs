@@ -31,19 +31,21 @@ pub(crate) fn made_files(trail: Option<PathBuf>, urls: Vec<String>) -> Vec<File>
     found.into_iter().map(|Believed { path, key, is_secret }| (path, key, is_secret)).collect()
 }
 
-/// What others may write, and lines about what they may read. `data`: the folder where something is kept.
+/// What others may write, and lines about what they may read. `searched`: folders in which modules are looked for, as `files`.
+/// `data`: the folder where something is kept.
 #[pyfunction]
-#[pyo3(signature = (files, data, uid, private_group))]
+#[pyo3(signature = (files, searched, data, uid, private_group))]
 pub(crate) fn look_at_files(
     py: Python<'_>,
     files: Vec<File>,
+    searched: Vec<File>,
     data: Option<PathBuf>,
     uid: u32,
     private_group: Option<u32>,
 ) -> (Vec<Fault>, Vec<String>) {
     py.detach(|| {
         let trusted = Trusted::by(uid, private_group);
-        let looked = lapwing_node::look_at_files(&believed(files), data.as_deref(), &trusted);
+        let looked = lapwing_node::look_at_files(&believed(files), &believed(searched), data.as_deref(), &trusted);
         (looked.written.into_iter().map(fault).collect(), looked.told)
     })
 }

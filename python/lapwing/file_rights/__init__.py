@@ -3,6 +3,7 @@
 - Files: the configuration, users, certificates, keys, and the Python modules that ``hooks.use`` and groups name, with
   what these import (``modules``, ``imports``; ``program_folders``: what is left out). Each with the folders and
   symbolic links on the way: who may write a folder can put another file in the place of this one.
+- Folders of ``sys.path`` in front of these modules (``search_path``): who may write one puts a module before them.
 - ``of_config`` says which files there are, ``private_group`` whom the account trusts; ``lapwing._core`` looks, and
   decides as for a broker without Python; ``check`` refuses, or tells.
 - Written by others than root and the broker's own account: refused. Read by everybody, where it is secret: a notice.

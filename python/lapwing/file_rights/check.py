@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lapwing import _core
 from lapwing.errors import ConfigError, LapwingError
-from lapwing.file_rights.of_config import believed_files
+from lapwing.file_rights.of_config import believed_files, searched_places
 from lapwing.file_rights.private_group import private_group
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def check_files(config: Config, uid: int, file: Path | None = None) -> list[str]
     urls = [listener.url for listener in config.listeners] or config.broker.listen
     files += _core.made_files(config.audit.file, urls)
     folder = config.broker.data if config.broker.durability == "disk" or config.streams else None
-    written, told = _core.look_at_files(files, folder, uid, private_group(uid))
+    written, told = _core.look_at_files(files, searched_places(config), folder, uid, private_group(uid))
     problems = _problems(written)
     if problems and config.broker.files == "strict":
         raise ConfigError("others may write files that the broker believes", problems=problems)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from lapwing import _core
 from lapwing.file_rights.modules import module_files
+from lapwing.file_rights.search_path import searched_folders
 
 if TYPE_CHECKING:
     from lapwing.config import Config
@@ -37,13 +38,27 @@ def believed_files(config: Config, file: Path | None = None) -> Iterator[Believe
         named.setdefault(key, []).append(path)
     for path, key, is_secret in _core.believed_files(file, len(config.listeners), named):
         yield Believed(path, key, is_secret)
+    for key, use in _uses(config):
+        for path in module_files(use):
+            yield Believed(path, key)
+
+
+def searched_places(config: Config) -> list[tuple[Path, str, bool]]:
+    """Folders in which Python looks for what a configuration names, with the first key that does; none is a secret."""
+    found: dict[Path, str] = {}
+    for key, use in _uses(config):
+        for folder in searched_folders(module_files(use)):
+            found.setdefault(folder, key)
+    return [(folder, key, False) for folder, key in found.items()]
+
+
+def _uses(config: Config) -> Iterator[tuple[str, str]]:
+    """Keys that name a class, and what they name."""
     uses = {
         "hooks.use": config.hooks.use,
         **{f'groups."{name}".use': group.use for name, group in config.groups.items()},
     }
-    for key, use in uses.items():
-        for path in module_files(use) if use is not None else ():
-            yield Believed(path, key)
+    yield from ((key, use) for key, use in uses.items() if use is not None)
 
 
 def _named(value: object, key: str) -> Iterator[tuple[str, Path]]:

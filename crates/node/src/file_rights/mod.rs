@@ -3,6 +3,7 @@
 //! - Each file with the folders and symbolic links on the way (`ways`): who may write a folder can put another file in the place
 //!   of this one. `verdict` decides, from numbers alone.
 //! - Written by others than root and the broker's own account: a fault. Read by everybody, where it is secret: a line.
+//! - The folders in which Python looks before it finds the modules of hooks are judged too (`search_path`).
 //! - What it makes itself is judged like these: the audit trail, and the folders of its Unix sockets.
 //! - The data folder is judged too, by itself (`data_folder`): what lies in it is believed at the next start.
 //! - Which files of a configuration those are, `believed` says; whoever starts a node says whether a fault is one that a start
@@ -10,12 +11,13 @@
 
 mod believed;
 mod data_folder;
+mod search_path;
 mod trusted;
 mod verdict;
 mod ways;
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use believed::{Believed, believed_files, made_files};
 pub use trusted::{Trusted, is_private_group};
@@ -42,9 +44,12 @@ pub struct Looked {
     pub told: Vec<String>,
 }
 
-/// Looks at all of them. Files that are not there are left to whoever reads them. `data`: the folder where something is kept.
-pub fn look_at_files(files: &[Believed], data: Option<&Path>, trusted: &Trusted) -> Looked {
-    let mut looked = Looked { written: written(files, trusted), told: read_by_all(files) };
+/// Looks at all of them. Files that are not there are left to whoever reads them. `searched`: folders in which modules are looked
+/// for. `data`: the folder where something is kept.
+pub fn look_at_files(files: &[Believed], searched: &[Believed], data: Option<&Path>, trusted: &Trusted) -> Looked {
+    let mut named = HashSet::new();
+    let mut looked = Looked { written: written(files, trusted, &mut named), told: read_by_all(files) };
+    looked.written.extend(search_path::written_by_others(searched, trusted, &mut named));
     if let Some((path, facts)) = data.and_then(|path| Some((path, data_folder::facts(path)?))) {
         looked.written.extend(data_folder::written_by_others(path, &facts, trusted));
         looked.told.extend(data_folder::seen_by_others(path, &facts));
@@ -67,8 +72,8 @@ pub fn strange_kind(file: &Believed) -> Option<FileFault> {
     })
 }
 
-/// One for each file, folder and link that others may write, whatever number of keys lead there.
-fn written(files: &[Believed], trusted: &Trusted) -> Vec<FileFault> {
+/// One for each file, folder and link that others may write, whatever number of keys lead there; `named` gets all of these.
+fn written(files: &[Believed], trusted: &Trusted, named: &mut HashSet<PathBuf>) -> Vec<FileFault> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     for file in files {
@@ -80,6 +85,7 @@ fn written(files: &[Believed], trusted: &Trusted) -> Vec<FileFault> {
                 place: format!("{} = '{}'", file.key, file.path.display()),
                 remedy: format!("{}, or allow it with broker.files = \"warn\"", facts.remedy(trusted, &path)),
             });
+            named.insert(path);
         }
     }
     found
@@ -128,7 +134,7 @@ mod tests {
         let what = |mode: u32, trail: Option<&Path>| {
             set_permissions(&open, Permissions::from_mode(mode)).unwrap();
             let urls = trail.is_none().then_some(&*url);
-            let written = look_at_files(&made_files(trail, urls), None, &trusted).written;
+            let written = look_at_files(&made_files(trail, urls), &[], None, &trusted).written;
             written.into_iter().map(|fault| fault.what).filter(|what| what.contains("open")).collect::<Vec<_>>()
         };
         let trail = open.join("audit.jsonl");
@@ -157,7 +163,7 @@ mod tests {
         let files = [believed(&file, "auth.users"), believed(&file, "auth.jwt.secret_file")];
         for (mode, is_written, is_told) in [(0o600, false, false), (0o644, false, true), (0o666, true, true)] {
             set_permissions(&file, Permissions::from_mode(mode)).unwrap();
-            let looked = look_at_files(&files, Some(&data), &trusted);
+            let looked = look_at_files(&files, &[], Some(&data), &trusted);
             let written: Vec<_> = looked.written.iter().filter(|fault| fault.what.contains("users.toml")).collect();
             assert_eq!(written.len(), usize::from(is_written), "{written:?}");
             for fault in written {
