@@ -62,6 +62,23 @@ def test_a_helper_that_everybody_may_write_ends_the_start(folder: Path, imports:
     assert (folder / "was_run").exists() is is_run
 
 
+def test_a_folder_in_front_that_everybody_may_write_ends_the_start(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """As of `PYTHONPATH`: a helper there would be imported instead. Before anything is run."""
+    write(folder, STATIC, 0o600)
+    front = tmp_path_factory.mktemp("front").resolve()
+    monkeypatch.syspath_prepend(front)
+    front.chmod(0o1702)
+    with pytest.raises(ConfigError, match=r"decides which modules this broker imports.*chmod o-w ") as refused:
+        broker().start()
+    assert str(front) in str(refused.value)
+    assert not (folder / "was_run").exists()
+    front.chmod(0o700)
+    with broker():
+        assert (folder / "was_run").exists()
+
+
 @pytest.mark.parametrize("imports", [STATIC, DYNAMIC])
 def test_at_a_reload_too(folder: Path, imports: str) -> None:
     helper = write(folder, imports, 0o600)
