@@ -37,17 +37,21 @@ def test_file_from_the_environment(tmp_path: Path) -> None:
     assert "shards = 3" in lapwing("config", "show", LAPWING_CONFIG=str(file)).stdout
 
 
+FREE_PORTS = '[broker]\nlisten = "tcp://127.0.0.1:0"\nhttp = "off"\n'
+"""Another program of this machine may have the usual ones, which is an error."""
+
+
 def test_check(tmp_path: Path) -> None:
     """Is a good file in order, and is each problem of a bad one a line?"""
     file = tmp_path / "lapwing.toml"
-    file.write_text("[broker]\nshards = 3\n")
+    file.write_text(f"{FREE_PORTS}shards = 3\n")
     assert call("config", "check", str(file)).stdout == f"{file}: in order\n"
-    file.write_text("[broker]\nshard = 3\n[limits]\ntopic_levels_max = -1\n")
+    file.write_text(f"{FREE_PORTS}shard = 3\n[limits]\ntopic_levels_max = -1\n")
     result = call("config", "check", str(file))
     assert result.returncode == 2
     assert result.stderr.splitlines() == [
-        f"error: unknown key broker.shard ({file}:2): did you mean broker.shards?",
-        f"error: limits.topic_levels_max = -1 ({file}:4): must be greater than or equal to 1",
+        f"error: unknown key broker.shard ({file}:4): did you mean broker.shards?",
+        f"error: limits.topic_levels_max = -1 ({file}:6): must be greater than or equal to 1",
     ]
     missing = call("config", "check", str(tmp_path / "none.toml"))
     assert missing.returncode == 2
@@ -57,7 +61,7 @@ def test_check(tmp_path: Path) -> None:
 def test_check_and_start_hold_limits_against_each_other(tmp_path: Path) -> None:
     """Is a configuration of which one limit makes another unreachable refused by both, with both named?"""
     file = tmp_path / "lapwing.toml"
-    file.write_text("[limits]\nfilters_per_packet_max = 1024\n")
+    file.write_text(f"[limits]\nfilters_per_packet_max = 1024\n{FREE_PORTS}")
     for command in (("config", "check", str(file)), ("broker", "-c", str(file), "--data", str(tmp_path / "data"))):
         result = call(*command)
         assert result.returncode == 2
