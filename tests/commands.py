@@ -11,6 +11,7 @@ import queue
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,7 @@ from lapwing.cli.app import run
 
 TIMEOUT_S = 60
 LAPWING = [sys.executable, "-m", "lapwing"]
+_TREE = Path(__file__).resolve().parent.parent
 
 
 def clean_environment(**variables: str) -> dict[str, str]:
@@ -42,11 +44,30 @@ def lapwing(
         input=stdin,
         capture_output=True,
         timeout=TIMEOUT_S,
-        cwd=cwd,
+        cwd=_folder(cwd),
         env=clean_environment(**variables),
         check=False,
     )
     return subprocess.CompletedProcess(result.args, result.returncode, result.stdout.decode(), result.stderr.decode())
+
+
+def _folder(given: Path | None) -> Path:
+    """Where a command begins: where it is told, or where the test has gone; instead of the tree in an empty folder of
+    its own, for a `lapwing-data` or a `users.toml` of who works there is nothing for a test.
+    """
+    here = given or Path.cwd()
+    if given is not None or not here.is_relative_to(_TREE):
+        return here
+    empty = Path(tempfile.mkdtemp(dir=_folders().name))
+    empty.chmod(0o755)  # a broker may become another account
+    return empty
+
+
+@functools.cache
+def _folders() -> tempfile.TemporaryDirectory[str]:
+    made = tempfile.TemporaryDirectory(prefix="lapwing-commands-")
+    Path(made.name).chmod(0o755)
+    return made
 
 
 @functools.cache
@@ -55,7 +76,7 @@ def _fork_server() -> ForkServer:
 
 
 def _fork(arguments: tuple[str, ...], cwd: Path | None, variables: dict[str, str]) -> Forked:
-    return _fork_server().start(Request([*arguments], str(cwd or Path.cwd()), clean_environment(**variables)))
+    return _fork_server().start(Request([*arguments], str(_folder(cwd)), clean_environment(**variables)))
 
 
 def _acts_on_lapwing_alone(variables: dict[str, str]) -> bool:
@@ -85,7 +106,7 @@ def call(
     with (
         mock.patch.dict(os.environ, clean_environment(**variables), clear=True),
         mock.patch.object(sys, "stdin", read),
-        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.chdir(_folder(cwd)),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
@@ -102,7 +123,7 @@ def _started(arguments: tuple[str, ...], cwd: Path | None, variables: dict[str, 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        cwd=cwd,
+        cwd=_folder(cwd),
         env=clean_environment(**variables),
     )
 
