@@ -70,6 +70,12 @@ def _folders() -> tempfile.TemporaryDirectory[str]:
     return made
 
 
+def remove_folders() -> None:
+    """The empty ones of all commands, and what these have put there; what comes later has others."""
+    _folders().cleanup()
+    _folders.cache_clear()
+
+
 @functools.cache
 def _fork_server() -> ForkServer:
     return ForkServer()

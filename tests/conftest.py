@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
@@ -45,6 +46,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return item.path not in sparks, is_late, rank.get(item.path.parent.name, len(rank))
 
     items.sort(key=place)
+
+
+def pytest_sessionfinish() -> None:
+    """Removes folders that commands began in: workers of xdist end without `atexit`."""
+    # Where no test has run a command there is nothing, and the import would take longer than some tests.
+    if (commands := sys.modules.get("commands")) is not None:
+        commands.remove_folders()
 
 
 Publish = Callable[[str, Iterable[tuple[str, bytes]]], None]
