@@ -1,5 +1,6 @@
 //! What lapwingd makes of configurations: the same as the package, or a refusal by name.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use lapwing_node::Config;
@@ -26,6 +27,45 @@ fn the_node_is_the_same_as_of_the_package() {
         let json = std::fs::read_to_string(format!("tests/same/{name}.json")).expect("it is there");
         assert_eq!(made.node, Config::from_json(&json).expect("the package's is right"), "{name}.toml");
     }
+}
+
+/// Does it take, and refuse, the values that the package does? `tools/lapwingd_verdicts.py` prints which.
+#[test]
+fn it_takes_and_refuses_what_the_package_does() {
+    let json = std::fs::read_to_string("tests/same/values.json").expect("it is there");
+    let verdicts: BTreeMap<String, BTreeMap<String, Vec<String>>> = serde_json::from_str(&json).expect("JSON");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("lapwing.toml");
+    let mut others = Vec::new();
+    for (text, of_one) in verdicts {
+        for value in of_one.values().flatten() {
+            std::fs::write(&file, text.replace("%s", value)).expect("written");
+            let (found, is_taken) = (load_file(&file), of_one["taken"].contains(value));
+            if found.is_ok() != is_taken {
+                others.push(format!("{text:?} with {value}: {:?}", found.err()));
+            }
+        }
+    }
+    assert!(others.is_empty(), "{others:#?}");
+}
+
+/// Is a text of another form told of with its line, what it must be, and nothing of it?
+#[test]
+fn forms_are_named_and_not_quoted() {
+    let found = errors(
+        "[broker]\nlisten = [\"tcp://h:1\", \"hidden\"]\nhttp = \"hidden\"\n[[listeners]]\nurl = \"ws://127.0.0.1\"\n\
+         origins = [\"hidden\"]\n[streams.\"-a\"]\nfilter = \"a\"\n",
+    );
+    for said in [
+        "broker.http is wrong (lapwing.toml:3): must be HOST:PORT (0..65535), as in ",
+        "broker.listen[1] is wrong (lapwing.toml:2): must be a URL of the form \"tcp://HOST:PORT\"",
+        "listeners[0].origins[0] is wrong (lapwing.toml:6): must be an origin without a path, as in ",
+        "listeners[0].url is wrong (lapwing.toml:5): must be HOST:PORT",
+        "streams.-a: bad name (lapwing.toml:7): must be 1 to 64 of letters, digits, ",
+    ] {
+        assert!(found.iter().any(|line| line.starts_with(said)), "{said}: {found:#?}");
+    }
+    assert!(found.len() == 5 && !found.iter().any(|line| line.contains("hidden")), "{found:#?}");
 }
 
 /// Are values that are no value, of no key, or out of bounds errors with their line, and all of them at once?
@@ -108,7 +148,7 @@ fn what_the_node_refuses_is_refused() {
             "[log.levels]\nnothing = \"off\"\n",
             "log.levels.nothing: bad name (lapwing.toml:2): must be one of memory, disk",
         ),
-        ("[streams.\"a/b\"]\nfilter = \"a\"\n", "\"a/b\" is no name of a stream"),
+        ("[streams.\"a/b\"]\nfilter = \"a\"\n", "streams.a/b: bad name (lapwing.toml:1): "),
         ("[limits]\nmemory_high_bytes = 2\nmemory_max_bytes = 1\n", "limits.memory_high_bytes"),
         ("[auth]\nusers = \"none.toml\"\n", "cannot read the users file"),
         ("[broker]\nhttp = \"0.0.0.0:8080\"\n", "other machines"),
