@@ -136,8 +136,15 @@ fn what_is_off_asks_for_nothing() {
 fn what_the_node_refuses_is_refused() {
     for (text, said) in [
         ("[streams.a]\nfilter = \"a/#/b\"\n", "streams.a.filter"),
-        ("[broker]\nlisten = \"tcp://0.0.0.0:1883\"\n", "no open listener beyond loopback"),
-        ("[broker]\nlisten = []\n", "broker.listen is empty"),
+        (
+            "[broker]\nlisten = \"tcp://0.0.0.0:1883\"\n",
+            "tcp://0.0.0.0:1883 (lapwing.toml:2): no open listener beyond loopback",
+        ),
+        (
+            "[broker]\nlisten = \"tcp://127.0.0.1:1\"\n[[listeners]]\nurl = \"tcp://127.0.0.1:2\"\nmode = \"0660\"\n",
+            "configuration key listeners[0].mode: has no meaning for tcp (tcp://127.0.0.1:2) (lapwing.toml:5): ",
+        ),
+        ("[broker]\nlisten = []\n", "broker.listen is empty (lapwing.toml:2): "),
         ("[streams.a]\nfilter = \"a/#/b\"\n", "is not a topic filter (lapwing.toml:2): "),
         (
             "[[listeners]]\nurl = \"tcp://127.0.0.1:1\"\nretry = \"1s\"\n",

@@ -99,7 +99,7 @@ fn load_over(arguments: &Arguments, environment: Table) -> Result<Configuration,
         // Names, bounds and types are the model's, which a test holds against the node.
         Fault::wrong(format!("the node does not take this configuration: {error}"), "", "correct the value named")
     })?;
-    faults.add(entrance::check(&config).err().unwrap_or_default());
+    faults.add(entrance::check(&config, |key| places::place(&tree, key)).err().unwrap_or_default());
     faults.or(())?;
     config.check().map_err(|error| of_check(&error, &tree))?;
     let http = http::Settings::of(&own.rest)?;

@@ -44,7 +44,7 @@ impl Settings {
             let what = format!("{address} is reached by other machines, which lapwingd does not serve over HTTP");
             return wrong(what, "set 127.0.0.1 or [::1], or start lapwing broker");
         }
-        let found = port.parse::<u16>().ok().and_then(|port| (host, port).to_socket_addrs().ok());
+        let found = port.parse::<u16>().ok().and_then(|port| (without_zone(host), port).to_socket_addrs().ok());
         let found: Vec<SocketAddr> = found.into_iter().flatten().collect();
         if found.is_empty() {
             return wrong(format!("{address} is no address of this machine"), "set 127.0.0.1 or [::1]");
@@ -68,6 +68,10 @@ impl Settings {
 
 /// Names other than `localhost` are not looked up: what they stand for can change.
 fn is_loopback(host: &str) -> bool {
-    let address = host.split('%').next().unwrap_or(host);
-    host == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    host == "localhost" || without_zone(host).parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Loopback is in one zone only, and the resolver takes none for it.
+fn without_zone(host: &str) -> &str {
+    host.split_once('%').map_or(host, |(address, _)| address)
 }
