@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import Ge, Le, MaxLen, MinLen
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from lapwing.auth.users_file import BYTES_MAX, HEAD, LAST_LINE
@@ -175,11 +175,22 @@ def _base(annotation: Any, marks: list[Any], whole: Any) -> Document:
         return {"kind": "list", "of": of, **({"one": True} if one else {}), **_bounds(marks), **_model(parts[0])}
     if origin is dict:
         names = {"names": list(get_args(parts[0]))} if get_origin(parts[0]) is Literal else {}
-        return {"kind": "named", "of": _of(parts[1]), **names, **_bounds(marks), **_model(parts[1])}
+        form = _form(getattr(parts[0], "__metadata__", ()), "name_form")
+        return {"kind": "named", "of": _of(parts[1]), **names, **form, **_bounds(marks), **_model(parts[1])}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return {"kind": "table"}
     kinds: dict[Any, str] = {bool: "flag", int: "whole", float: "number", str: "text", Path: "path"}
-    return {"kind": kinds[annotation], **_bounds(marks)}
+    return {"kind": kinds[annotation], **_bounds(marks), **_form(marks)}
+
+
+def _form(marks: Iterable[Any], key: str = "form") -> Document:
+    """What a text is besides: ``parse_listen_url`` is "listen_url", and lapwingd has a function for each."""
+    names = [mark.func.__name__ for mark in marks if isinstance(mark, AfterValidator)]
+    if not names:
+        return {}
+    (name,) = names
+    assert name != "<lambda>", "a form has a name"
+    return {key: name.lstrip("_").removeprefix("parse_")}
 
 
 def _model(annotation: Any) -> Document:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
+from ipaddress import IPv6Address
 
 _PORT_LARGEST = 65_535
+_ADDRESS = re.compile(r"(?:\[(?P<ipv6>[^\[\]]+)\]|(?P<name>[^\[\]:/?#@\\]+)):(?P<port>[0-9]{1,5})")
 
 
 def split_host_port(address: str) -> tuple[str, int]:
-    """``"127.0.0.1:1883"`` or ``"[::1]:1883"`` -> host and port.
+    """``"127.0.0.1:1883"`` or ``"[::1]:1883"`` -> host, a name in lower case, and port.
 
     Raises:
-        ValueError: a part is missing, or the port is not 0..65535.
+        ValueError: a part is missing or is none, or the port is not 0..65535.
     """
+    match = _ADDRESS.fullmatch(address)
+    if match is not None and int(match["port"]) <= _PORT_LARGEST:
+        host = match["ipv6"] or match["name"].lower()
+        if _is_ipv6(host) if match["ipv6"] else is_host(host):
+            return host, int(match["port"])
+    raise ValueError(f'must be HOST:PORT (0..{_PORT_LARGEST}), as in "127.0.0.1:1883" or "[::1]:1883"')
+
+
+def _is_ipv6(host: str) -> bool:
+    """With a zone behind ``%``, or without one."""
     try:
-        parts = urlsplit(f"//{address}")
-        host, port = parts.hostname, parts.port
+        IPv6Address(host)
     except ValueError:
-        host, port = None, None
-    if not host or not is_host(host) or port is None or parts.path or parts.query or parts.username is not None:
-        raise ValueError(f'must be HOST:PORT (0..{_PORT_LARGEST}), as in "127.0.0.1:1883" or "[::1]:1883"')
-    return host, port
+        return False
+    return host.isprintable() and " " not in host
 
 
 def is_host(host: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tools import lapwingd_verdicts
 from tools.lapwingd_model import node_text, text
 
 CRATE = Path(__file__).parents[2] / "crates" / "lapwingd"
@@ -14,6 +15,13 @@ def test_its_keys_are_the_models() -> None:
     """Every key, bound, default, and where it goes in the node's configuration."""
     file = CRATE / "src" / "configuration" / "model.json"
     assert file.read_text() == text(), f"run python tools/lapwingd_model.py > {file.relative_to(CRATE.parents[1])}"
+
+
+def test_it_takes_what_we_take() -> None:
+    """What the Rust side is held against (`it_takes_and_refuses_what_the_package_does`): values of each kind."""
+    file = CRATE / "tests" / "same" / "values.json"
+    command = f"python tools/lapwingd_verdicts.py > {file.relative_to(CRATE.parents[1])}"
+    assert file.read_text() == lapwingd_verdicts.text(), f"run {command}"
 
 
 @pytest.mark.parametrize("name", ["edge", "asked", "small"])

@@ -7,15 +7,18 @@ use crate::system::user_id;
 
 const ROOT: &str = "the broker runs as root: start it as another account";
 
+/// `place`: where a key was set, if somebody has set it.
+///
 /// # Errors
 /// There is no listener, or one that nobody guards, or that nobody could come through.
-pub(crate) fn check(config: &Config) -> Result<(), Faults> {
+pub(crate) fn check(config: &Config, place: impl Fn(&[String]) -> Option<String>) -> Result<(), Faults> {
     let (entrance, mut faults) = (Entrance::of(config), Faults::default());
     if entrance.has_no_listener() {
-        faults.push(Fault::wrong("broker.listen is empty", "", NO_LISTENER));
+        let listen = ["broker".to_owned(), "listen".to_owned()];
+        faults.push(Fault::wrong("broker.listen is empty", place(&listen).unwrap_or_default(), NO_LISTENER));
     }
     for found in entrance.unguarded() {
-        faults.push(Fault::wrong(found.url, "", found.remedy));
+        faults.push(Fault::wrong(found.url, place(&found.key).unwrap_or_default(), found.remedy));
     }
     faults.or(())
 }

@@ -1,5 +1,6 @@
 //! What lapwingd makes of configurations: the same as the package, or a refusal by name.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use lapwing_node::Config;
@@ -26,6 +27,45 @@ fn the_node_is_the_same_as_of_the_package() {
         let json = std::fs::read_to_string(format!("tests/same/{name}.json")).expect("it is there");
         assert_eq!(made.node, Config::from_json(&json).expect("the package's is right"), "{name}.toml");
     }
+}
+
+/// Does it take, and refuse, the values that the package does? `tools/lapwingd_verdicts.py` prints which.
+#[test]
+fn it_takes_and_refuses_what_the_package_does() {
+    let json = std::fs::read_to_string("tests/same/values.json").expect("it is there");
+    let verdicts: BTreeMap<String, BTreeMap<String, Vec<String>>> = serde_json::from_str(&json).expect("JSON");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("lapwing.toml");
+    let mut others = Vec::new();
+    for (text, of_one) in verdicts {
+        for value in of_one.values().flatten() {
+            std::fs::write(&file, text.replace("%s", value)).expect("written");
+            let (found, is_taken) = (load_file(&file), of_one["taken"].contains(value));
+            if found.is_ok() != is_taken {
+                others.push(format!("{text:?} with {value}: {:?}", found.err()));
+            }
+        }
+    }
+    assert!(others.is_empty(), "{others:#?}");
+}
+
+/// Is a text of another form told of with its line, what it must be, and nothing of it?
+#[test]
+fn forms_are_named_and_not_quoted() {
+    let found = errors(
+        "[broker]\nlisten = [\"tcp://h:1\", \"hidden\"]\nhttp = \"hidden\"\n[[listeners]]\nurl = \"ws://127.0.0.1\"\n\
+         origins = [\"hidden\"]\n[streams.\"-a\"]\nfilter = \"a\"\n",
+    );
+    for said in [
+        "broker.http is wrong (lapwing.toml:3): must be HOST:PORT (0..65535), as in ",
+        "broker.listen[1] is wrong (lapwing.toml:2): must be a URL of the form \"tcp://HOST:PORT\"",
+        "listeners[0].origins[0] is wrong (lapwing.toml:6): must be an origin without a path, as in ",
+        "listeners[0].url is wrong (lapwing.toml:5): must be HOST:PORT",
+        "streams.-a: bad name (lapwing.toml:7): must be 1 to 64 of letters, digits, ",
+    ] {
+        assert!(found.iter().any(|line| line.starts_with(said)), "{said}: {found:#?}");
+    }
+    assert!(found.len() == 5 && !found.iter().any(|line| line.contains("hidden")), "{found:#?}");
 }
 
 /// Are values that are no value, of no key, or out of bounds errors with their line, and all of them at once?
@@ -96,8 +136,15 @@ fn what_is_off_asks_for_nothing() {
 fn what_the_node_refuses_is_refused() {
     for (text, said) in [
         ("[streams.a]\nfilter = \"a/#/b\"\n", "streams.a.filter"),
-        ("[broker]\nlisten = \"tcp://0.0.0.0:1883\"\n", "no open listener beyond loopback"),
-        ("[broker]\nlisten = []\n", "broker.listen is empty"),
+        (
+            "[broker]\nlisten = \"tcp://0.0.0.0:1883\"\n",
+            "tcp://0.0.0.0:1883 (lapwing.toml:2): no open listener beyond loopback",
+        ),
+        (
+            "[broker]\nlisten = \"tcp://127.0.0.1:1\"\n[[listeners]]\nurl = \"tcp://127.0.0.1:2\"\nmode = \"0660\"\n",
+            "configuration key listeners[0].mode: has no meaning for tcp (tcp://127.0.0.1:2) (lapwing.toml:5): ",
+        ),
+        ("[broker]\nlisten = []\n", "broker.listen is empty (lapwing.toml:2): "),
         ("[streams.a]\nfilter = \"a/#/b\"\n", "is not a topic filter (lapwing.toml:2): "),
         (
             "[[listeners]]\nurl = \"tcp://127.0.0.1:1\"\nretry = \"1s\"\n",
@@ -108,7 +155,7 @@ fn what_the_node_refuses_is_refused() {
             "[log.levels]\nnothing = \"off\"\n",
             "log.levels.nothing: bad name (lapwing.toml:2): must be one of memory, disk",
         ),
-        ("[streams.\"a/b\"]\nfilter = \"a\"\n", "\"a/b\" is no name of a stream"),
+        ("[streams.\"a/b\"]\nfilter = \"a\"\n", "streams.a/b: bad name (lapwing.toml:1): "),
         ("[limits]\nmemory_high_bytes = 2\nmemory_max_bytes = 1\n", "limits.memory_high_bytes"),
         ("[auth]\nusers = \"none.toml\"\n", "cannot read the users file"),
         ("[broker]\nhttp = \"0.0.0.0:8080\"\n", "other machines"),

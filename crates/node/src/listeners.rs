@@ -62,8 +62,8 @@ impl Listeners {
     /// `Config`, `Bind`; those bound before are closed again.
     pub(crate) fn bind(config: &Config) -> Result<(Bound, Listeners), NodeError> {
         let (mut bound, mut states, patience) = (Bound::default(), Vec::new(), patience(config));
-        for (index, listener) in config.all_listeners().iter().enumerate() {
-            let settings = ListenerSettings { keep_alive: keep_alive(config), ..listener.settings(index, patience)? };
+        for ((index, listener), number) in config.all_listeners().iter().enumerate().zip(config.listener_numbers()) {
+            let settings = ListenerSettings { keep_alive: keep_alive(config), ..listener.settings(number, patience)? };
             let (id, certificates) = (ListenerId(index as u16), settings.certificates.clone());
             if settings.address.scheme().has_datagrams() {
                 let (sockets, url) = Datagrams::bind(&settings.address)?;
@@ -82,8 +82,8 @@ impl Listeners {
     /// What a start would refuse of the listeners' settings and files, all of it; no port is touched.
     pub(crate) fn faults(config: &Config) -> Vec<NodeError> {
         let (listeners, patience) = (config.all_listeners(), patience(config));
-        let listeners = listeners.iter().enumerate();
-        listeners.filter_map(|(index, listener)| listener.settings(index, patience).err()).collect()
+        let listeners = config.listener_numbers().zip(&listeners);
+        listeners.filter_map(|(number, listener)| listener.settings(number, patience).err()).collect()
     }
 
     pub(crate) fn get(&self, id: ListenerId) -> &ListenerState {

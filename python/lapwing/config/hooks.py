@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from lapwing.config.off import OFF
 from lapwing.config.units import Duration, Size
 from lapwing.hooks.loading import parse_use
 
@@ -15,7 +16,7 @@ class HooksSection(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    use: Annotated[str | None, AfterValidator(lambda value: value and parse_use(value))] = None
+    use: Annotated[Annotated[str, AfterValidator(parse_use)] | None, OFF] = None
     """`"package.module:ClassName"` of a class derived from `lapwing.Hooks`; made without arguments at the start."""
 
     timeout: Duration = Field(default=1_000, ge=10, serialization_alias="timeout_ms")

@@ -1,6 +1,7 @@
 """What stands in a configuration in the place of something of another kind, and would be taken all the same.
 
-pydantic takes ``true`` for 1, and a table of the environment or of flags hides what a file has under its name.
+pydantic takes ``true`` for 1, and a name with U+0000 for a path; a table of the environment or of flags hides what a
+file has under its name.
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BaseModel
 
 from lapwing.config.layers import KeyPath, Layer
 from lapwing.config.problems import place_of, show_key, show_value
+from lapwing.config.units import Unit
 from lapwing.errors import LapwingError
 
 _Wrong = tuple[KeyPath, str, str]
@@ -41,7 +44,7 @@ def _in_table(values: Mapping[str, Any], model: type[BaseModel], above: KeyPath)
     for name, value in values.items():
         field = model.model_fields.get(name)
         # Who reads a size or a duration refuses it, and says how one is written.
-        if field is not None and not any(isinstance(reader, BeforeValidator) for reader in field.metadata):
+        if field is not None and not any(isinstance(mark, Unit) for mark in field.metadata):
             yield from _at(value, field.annotation, (*above, name))
 
 
@@ -53,6 +56,10 @@ def _at(value: object, annotation: object, path: KeyPath) -> Iterator[_Wrong]:
             yield path, show_value(value), f"must be a table, as in [{show_key(path)}]"
     elif isinstance(value, bool) and _is_number(annotation):
         yield path, show_value(value), "must be a number"
+    elif isinstance(value, str) and "\0" in value and Path in _kinds(annotation):
+        yield path, show_value(value), "must be a path without U+0000"
+    elif get_origin(annotation) is list and isinstance(value, str):  # one of them may stand there alone
+        yield from _at(value, get_args(annotation)[-1], path)
     elif get_origin(annotation) in (dict, list) and isinstance(value, Mapping | list):
         items = value.items() if isinstance(value, Mapping) else enumerate(value)
         for key, item in items:

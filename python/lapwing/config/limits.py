@@ -161,7 +161,7 @@ class Limits(BaseModel):
     """Time that a CONNECT waits for what its client has sent before, on its former connection, and may not be read yet;
     never more than half of connect_timeout. 0: none."""
 
-    retained_messages_max: int = Field(default=1_000_000, ge=0)
+    retained_messages_max: int = Field(default=1_000_000, ge=0, le=2**63 - 1)
     """Retained messages of the whole broker."""
     retained_bytes_max: Size = 1 << 30
     """Bytes of retained messages of the whole broker; never more than half of memory_high_bytes."""

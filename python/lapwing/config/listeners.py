@@ -25,7 +25,7 @@ from lapwing.host_port import join_host_port, split_host_port
 _U32 = 2**32 - 1
 _PACKET_BYTES_MAX = 268_435_460
 
-_ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/?#@\s]+", re.IGNORECASE)
+_ORIGIN = re.compile(r"\*|[Nn][Uu][Ll][Ll]|[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
 
 
 def parse_network(text: str) -> str:
@@ -82,9 +82,11 @@ def parse_socket_address(text: str) -> str:
     """
     host, port = split_host_port(text)
     try:
-        ip_address(host)
+        zone = getattr(ip_address(host), "scope_id", None)
     except ValueError:
-        raise ValueError('must be an IP address with a port, as in "239.1.1.1:1884"') from None
+        zone = ""
+    if zone is not None and not re.fullmatch("[0-9]+", zone):  # the node is told numbers of interfaces, and no names
+        raise ValueError('must be an IP address with a port, as in "239.1.1.1:1884"')
     return join_host_port(host, port)
 
 

@@ -68,7 +68,7 @@ def _named(value: object) -> object:
 
 
 ListenUrl = Annotated[str, AfterValidator(parse_listen_url)]
-HttpAddress = Annotated[str | None, AfterValidator(lambda value: None if value is None else parse_http_address(value))]
+HttpAddress = Annotated[str, AfterValidator(parse_http_address)] | None
 
 
 def _off_is_none(value: object) -> object:
@@ -104,7 +104,7 @@ class BrokerSection(BaseModel):
     users, certificates, keys, hooks) or a folder on the way to them, or the data folder: "strict" refuses the start, or
     the reload; "warn" says so, for machines whose modes are not to be had otherwise."""
 
-    user: Annotated[str | None, OFF] = None
+    user: Annotated[Annotated[str, Field(pattern="^[^\\x00]*$")] | None, OFF] = None
     """Name or uid of the account to become once the ports are bound, on Linux, where the broker is started as root;
     "off": it stays who it is."""
 

@@ -211,6 +211,9 @@ PROBLEMS = [
     ("[broker]\nhttp = '0.0.0.0:80'", {}, [], "no HTTP beyond loopback without users"),
     ("[broker]\nhttp = '127.0.0.1'", {}, [], "must be HOST:PORT"),
     ("[broker]\nhttp = '127.0.0.1:99999'", {}, [], "must be HOST:PORT"),
+    ('[broker]\ndata = "a\\u0000b"', {}, [], "must be a path without U+0000"),
+    ('[auth.jwt]\nkey_files = "a\\u0000b"', {}, [], "must be a path without U+0000"),
+    ("[groups.g]\nparameters = { window = true }", {}, [], "parameters.window = true (FILE:2): must be a number"),
     ("[broker\n", {}, [], "not valid TOML: "),
     ("a = 1\na = 2", {}, [], "(FILE:2): correct this line"),
     (

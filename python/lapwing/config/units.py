@@ -19,8 +19,9 @@ _SIZE_UNITS = {
     "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
 }  # fmt: skip
 _DURATION_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
-_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*")
+_NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
+_SIZE = re.compile(_NUMBER + r"\s*([A-Za-z]*)")
+_DURATION_PART = re.compile(_NUMBER + r"\s*(ms|s|m|h|d)\s*")
 _LARGEST = 2**63 - 1  # what the node's unsigned and TOML's signed integers both hold
 
 

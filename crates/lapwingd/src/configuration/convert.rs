@@ -5,10 +5,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value as Json};
 
+use super::forms::Form;
 use super::meant::meant;
 use super::model::{Bounds, Key, Kind, Model};
+use super::scalars;
 use super::tree::{Entry, Table, Value};
-use super::units;
 use crate::fault::{Fault, Faults};
 
 /// The same keys in the node's layout and units, and those that are not the node's.
@@ -110,8 +111,8 @@ impl Reader {
             (Kind::List { of, one: true, .. }, _) => {
                 self.value(entry, of, false, path).map(|one| Json::Array(vec![one]))
             }
-            (Kind::Named { of, names, bounds }, Value::Table(table)) => {
-                self.names(table, names, path);
+            (Kind::Named { of, names, name_form, bounds }, Value::Table(table)) => {
+                self.names(table, names, *name_form, path);
                 self.named(entry, table, of, *bounds, path)
             }
             (Kind::Table { keys }, Value::Table(table)) => {
@@ -120,7 +121,7 @@ impl Reader {
                 Some(Json::Object(out))
             }
             // Whoever refuses it by name does so.
-            (Kind::Package, _) => Some(Json::Null),
+            (Kind::Package, Value::Table(_)) => Some(Json::Null),
             (kind, _) => match plain(entry, kind) {
                 Ok(value) => Some(value),
                 Err(wanted) => {
@@ -150,11 +151,16 @@ impl Reader {
         found.into_iter().collect::<Option<Map<String, Json>>>().map(Json::Object)
     }
 
-    /// Of a table whose names are not the user's own, those that are none.
-    fn names(&mut self, table: &Table, known: &[String], path: &str) {
-        for (name, entry) in table.iter().filter(|(name, _)| !known.is_empty() && !known.contains(name)) {
+    /// Names of a table that are none of `known`, where there are such, or not of the form that they must have.
+    fn names(&mut self, table: &Table, known: &[String], form: Option<Form>, path: &str) {
+        for (name, entry) in table {
+            let wanted = match form.map(|form| form.read(name)) {
+                Some(Err(wanted)) => wanted.to_owned(),
+                _ if !known.is_empty() && !known.contains(name) => format!("one of {}", known.join(", ")),
+                _ => continue,
+            };
             let what = format!("{}: bad name", below(path, name));
-            self.faults.push(Fault::wrong(what, &*entry.place.text, format!("must be one of {}", known.join(", "))));
+            self.faults.push(Fault::wrong(what, &*entry.place.text, format!("must be {wanted}")));
         }
     }
 
@@ -170,21 +176,13 @@ impl Reader {
 fn plain(entry: &Entry, kind: &Kind) -> Result<Json, String> {
     let Entry { value, place } = entry;
     match kind {
-        Kind::Flag => flag(value).map(Json::Bool).ok_or_else(|| "true or false".to_owned()),
-        Kind::Whole(bounds) => within(whole(value).ok_or_else(|| "a whole number".to_owned())?, *bounds, ""),
-        Kind::Number => number(value).ok_or_else(|| "a number".to_owned()),
-        Kind::Size(bounds) => {
-            let form = "a size: a number with B, KiB, MiB, GiB, kB, MB or GB, as in \"64MiB\"";
-            let found = match value {
-                Value::Whole(bytes) if *bytes >= 0 => Some(*bytes),
-                Value::Text(text) => units::size(text),
-                _ => None,
-            };
-            within(found.ok_or_else(|| form.to_owned())?, *bounds, " bytes")
-        }
-        Kind::Ms(bounds) => within(duration_ms(value)?, *bounds, " milliseconds"),
+        Kind::Flag => scalars::flag(value).map(Json::Bool).ok_or_else(|| "true or false".to_owned()),
+        Kind::Whole(bounds) => within(scalars::whole(value).ok_or_else(|| "a whole number".to_owned())?, *bounds, ""),
+        Kind::Number => scalars::number(value).ok_or_else(|| "a number".to_owned()),
+        Kind::Size(bounds) => within(scalars::size(value)?, *bounds, " bytes"),
+        Kind::Ms(bounds) => within(scalars::duration_ms(value)?, *bounds, " milliseconds"),
         Kind::S(bounds) => {
-            let ms = duration_ms(value)?;
+            let ms = scalars::duration_ms(value)?;
             if ms % 1_000 != 0 {
                 return Err("whole seconds, as in \"90s\"".into());
             }
@@ -194,14 +192,12 @@ fn plain(entry: &Entry, kind: &Kind) -> Result<Json, String> {
             Value::Text(text) if of.contains(text) => Ok(Json::String(text.clone())),
             _ => Err(format!("one of \"{}\"", of.join("\", \""))),
         },
-        Kind::Text(bounds) => match value {
-            Value::Text(text) => match bounds.problem(text.chars().count() as i64) {
-                None => Ok(Json::String(text.clone())),
-                Some(wanted) => Err(format!("a text of {wanted} characters")),
-            },
+        Kind::Text { bounds, form } => match value {
+            Value::Text(text) => written(text, *bounds, *form).map(Json::String),
             _ => Err("a text".into()),
         },
         Kind::Path => match value {
+            Value::Text(text) if text.contains('\0') => Err("a path without U+0000".into()),
             Value::Text(text) if !text.is_empty() => Ok(Json::String(beside(place.folder.as_deref(), text))),
             _ => Err("a path; \".\" is this folder".into()),
         },
@@ -210,52 +206,24 @@ fn plain(entry: &Entry, kind: &Kind) -> Result<Json, String> {
     }
 }
 
+/// A text of its form, as the node has it.
+fn written(text: &str, bounds: Bounds, form: Option<Form>) -> Result<String, String> {
+    if let Some(wanted) = bounds.problem(text.chars().count() as i64) {
+        return Err(format!("a text of {wanted} characters"));
+    }
+    form.map_or_else(|| Ok(text.to_owned()), |form| form.read(text).map_err(str::to_owned))
+}
+
 fn within(number: i64, bounds: Bounds, unit: &str) -> Result<Json, String> {
     bounds.problem(number).map_or(Ok(Json::from(number)), |wanted| Err(format!("{wanted}{unit}")))
 }
 
-fn flag(value: &Value) -> Option<bool> {
-    match value {
-        Value::Flag(flag) => Some(*flag),
-        Value::Text(text) => match text.to_ascii_lowercase().as_str() {
-            "true" | "yes" | "on" | "1" => Some(true),
-            "false" | "no" | "off" | "0" => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn whole(value: &Value) -> Option<i64> {
-    match value {
-        Value::Whole(number) => Some(*number),
-        Value::Text(text) => text.trim().parse().ok(),
-        _ => None,
-    }
-}
-
-fn number(value: &Value) -> Option<Json> {
-    let found = match value {
-        Value::Whole(number) => *number as f64,
-        Value::Number(number) => *number,
-        Value::Text(text) => text.trim().parse().ok()?,
-        _ => return None,
-    };
-    serde_json::Number::from_f64(found).map(Json::Number)
-}
-
-fn duration_ms(value: &Value) -> Result<i64, String> {
-    let found = match value {
-        Value::Whole(0) => Some(0),
-        Value::Text(text) => units::duration_ms(text),
-        _ => None,
-    };
-    found.ok_or_else(|| "a duration with its unit: ms, s, m, h or d, as in \"24h\" or \"1h30m\"".into())
-}
-
-/// A relative path in a file is relative to that file.
+/// A relative path in a file is relative to that file. "off" is none, wherever a key takes it for one or not.
 fn beside(folder: Option<&Path>, text: &str) -> String {
-    folder.map_or_else(|| text.to_owned(), |folder| folder.join(text).display().to_string())
+    match folder {
+        Some(folder) if text != "off" => folder.join(text).display().to_string(),
+        _ => text.to_owned(),
+    }
 }
 
 fn below(path: &str, name: &str) -> String {

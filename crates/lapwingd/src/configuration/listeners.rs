@@ -27,7 +27,7 @@ pub(crate) fn settle(node: &mut Map<String, Json>, tree: &Table, model: &Model) 
         if matches!(scheme, "sn" | "sns" | "mqtt-sn" | "mqtt-sns") {
             continue;
         }
-        for (key, place) in misplaced(table, model) {
+        for (key, place) in misplaced(table, made.get("sn"), model) {
             let what = format!("listeners[{index}].{key} has no meaning for {scheme}");
             faults.push(Fault::wrong(what, place, "remove it, or change the url's scheme"));
         }
@@ -36,11 +36,14 @@ pub(crate) fn settle(node: &mut Map<String, Json>, tree: &Table, model: &Model) 
     faults.or(())
 }
 
-/// Keys of MQTT-SN that a table sets to something else than their default, and where.
-fn misplaced<'t>(table: &'t Entry, model: &Model) -> Vec<(&'t String, &'t str)> {
+/// Keys of MQTT-SN that a table sets to something else than their default, and where; `of_sn`: what the node would have of them.
+fn misplaced<'t>(table: &'t Entry, of_sn: Option<&Json>, model: &Model) -> Vec<(&'t String, &'t str)> {
     let (Value::Table(table), Some(keys)) = (&table.value, keys(model)) else { return Vec::new() };
-    let is_of_sn = |key: &Key| key.to.as_ref().is_some_and(|route| route.first().is_some_and(|name| name == "sn"));
-    let set = table.iter().filter(|(name, _)| keys.get(*name).is_some_and(is_of_sn));
+    let is_set = |key: &Key| match key.to.as_deref() {
+        Some([section, name]) if section == "sn" => of_sn.and_then(|of_sn| of_sn.get(name)) != Some(&key.default),
+        _ => false,
+    };
+    let set = table.iter().filter(|(name, _)| keys.get(*name).is_some_and(is_set));
     set.map(|(name, entry)| (name, &*entry.place.text)).collect()
 }
 

@@ -2,6 +2,8 @@
 
 mod convert;
 mod file;
+mod forms;
+mod idle;
 mod layers;
 mod limits;
 mod listeners;
@@ -11,6 +13,7 @@ mod own;
 mod places;
 mod profile;
 mod refused;
+mod scalars;
 mod tree;
 mod units;
 
@@ -82,6 +85,7 @@ fn load_over(arguments: &Arguments, environment: Table) -> Result<Configuration,
     faults.add(listeners::settle(&mut converted.node, &tree, &model).err().unwrap_or_default());
     faults.or(())?;
     let mut faults = limits::check(&converted, &tree, &model).err().unwrap_or_default();
+    faults.add(idle::check(&converted.own, &tree, &model).err().unwrap_or_default());
     let (mut node, own) = (converted.node, Own::of(converted.own));
     let access = match access::read(&own.rest, &mut node, &model) {
         Ok(access) => access,
@@ -95,7 +99,7 @@ fn load_over(arguments: &Arguments, environment: Table) -> Result<Configuration,
         // Names, bounds and types are the model's, which a test holds against the node.
         Fault::wrong(format!("the node does not take this configuration: {error}"), "", "correct the value named")
     })?;
-    faults.add(entrance::check(&config).err().unwrap_or_default());
+    faults.add(entrance::check(&config, |key| places::place(&tree, key)).err().unwrap_or_default());
     faults.or(())?;
     config.check().map_err(|error| of_check(&error, &tree))?;
     let http = http::Settings::of(&own.rest)?;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::forms::Form;
 use super::limits::{Pair, TopicPlace};
 
 const TEXT: &str = include_str!("model.json");
@@ -56,7 +57,12 @@ pub(crate) enum Kind {
     Flag,
     Whole(Bounds),
     Number,
-    Text(Bounds),
+    Text {
+        #[serde(flatten)]
+        bounds: Bounds,
+        #[serde(default)]
+        form: Option<Form>,
+    },
     Choice {
         of: Vec<String>,
     },
@@ -80,6 +86,9 @@ pub(crate) enum Kind {
         /// Those that there may be; none: any.
         #[serde(default)]
         names: Vec<String>,
+        /// What each must be.
+        #[serde(default)]
+        name_form: Option<Form>,
         #[serde(flatten)]
         bounds: Bounds,
     },
@@ -112,6 +121,14 @@ impl Bounds {
 }
 
 impl Model {
+    /// The keys of a table of which there is one, named by its key with dots.
+    pub(super) fn keys_of(&self, table: &str) -> Option<&BTreeMap<String, Key>> {
+        table.split('.').try_fold(&self.sections, |keys, name| match &keys.get(name)?.kind {
+            Kind::Table { keys } => Some(keys),
+            _ => None,
+        })
+    }
+
     /// The one that was built in.
     pub(crate) fn built_in() -> Self {
         serde_json::from_str(TEXT).expect("the model that was built in is read by a test")

@@ -23,22 +23,22 @@ pub(crate) fn size(text: &str) -> Option<i64> {
     times(number, *bytes)
 }
 
-/// Milliseconds of `24h`, `1h30m`, `500ms` or `0`; None: no duration.
+/// Milliseconds of `24h`, `1h30m`, `500ms` or `0`; None: no duration. What is over is rounded once, for all parts together.
 pub(crate) fn duration_ms(text: &str) -> Option<i64> {
-    let mut rest = text.trim();
-    if rest == "0" {
+    if text == "0" {
         return Some(0);
     }
-    let mut sum = if rest.is_empty() { None } else { Some(0_i64) };
+    let mut rest = text.trim();
+    let mut sum = if rest.is_empty() { None } else { Some(0.0) };
     while !rest.is_empty() {
         let (found, behind) = number(rest)?;
         let behind = behind.trim_start();
         let letters = behind.len() - behind.trim_start_matches(|unit: char| unit.is_ascii_lowercase()).len();
         let (_, ms) = DURATIONS_MS.iter().find(|(name, _)| *name == &behind[..letters])?;
-        sum = sum?.checked_add(times(found, *ms)?);
+        sum = Some(sum? + found.parse::<f64>().ok()? * *ms as f64);
         rest = behind[letters..].trim_start();
     }
-    sum
+    rounded(sum?)
 }
 
 /// The shortest exact spelling of so many bytes: `64MiB`, `1500B`.
@@ -80,8 +80,13 @@ fn times(number: &str, unit: u64) -> Option<i64> {
     if !number.contains('.') {
         return number.parse::<i64>().ok()?.checked_mul(i64::try_from(unit).ok()?);
     }
-    let product = (number.parse::<f64>().ok()? * unit as f64).round();
-    (product < i64::MAX as f64).then_some(product as i64)
+    rounded(number.parse::<f64>().ok()? * unit as f64)
+}
+
+/// To the nearest, as Python does it; None: more than the node holds.
+fn rounded(number: f64) -> Option<i64> {
+    let nearest = number.round_ties_even();
+    (nearest < i64::MAX as f64).then_some(nearest as i64)
 }
 
 #[cfg(test)]
@@ -123,12 +128,19 @@ mod tests {
 
     #[test]
     fn durations() {
-        for (text, ms) in
-            [("24h", 86_400_000), ("1h30m", 5_400_000), ("500ms", 500), ("0", 0), ("1.5s", 1_500), ("1h 5m", 3_900_000)]
-        {
+        for (text, ms) in [
+            ("24h", 86_400_000),
+            ("1h30m", 5_400_000),
+            ("500ms", 500),
+            ("0", 0),
+            ("1.5s", 1_500),
+            ("1h 5m", 3_900_000),
+            ("0.5ms", 0),
+            ("0.4ms0.4ms", 1),
+        ] {
             assert_eq!(duration_ms(text), Some(ms), "{text}");
         }
-        for text in ["30", "", "s", "1w", "1h30", "-1s", "9999999999999d"] {
+        for text in ["30", "", "s", " 0 ", "1w", "1h30", "-1s", "9999999999999d"] {
             assert_eq!(duration_ms(text), None, "{text}");
         }
     }

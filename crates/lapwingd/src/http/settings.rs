@@ -1,6 +1,6 @@
 //! Where HTTP is served, and its bounds; what only the package has is refused by name elsewhere.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use crate::configuration::Rest;
@@ -31,28 +31,29 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// None: HTTP is off.
+    /// None: HTTP is off. The address and names have their form, in lower case.
     ///
     /// # Errors
-    /// The address is none, or one that other machines can reach.
+    /// The address is one that other machines can reach, or that there is not.
     pub(crate) fn of(own: &Rest) -> Result<Option<Self>, Fault> {
         let Some(address) = own.get::<Option<String>>("broker.http") else { return Ok(None) };
         let wrong = |what: String, remedy: &str| Err(Fault::wrong(what, "broker.http", remedy));
-        let bare = address.trim_start_matches("http://").trim_end_matches('/');
-        let found: Vec<SocketAddr> = bare.to_socket_addrs().map(Iterator::collect).unwrap_or_default();
-        if found.is_empty() {
-            return wrong(format!("{address} is no HOST:PORT"), "write it as in \"127.0.0.1:8080\", or \"off\"");
-        }
-        if !found.iter().all(|address| address.ip().is_loopback()) {
+        let (host, port) = address.rsplit_once(':').unwrap_or((&address, ""));
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        if !is_loopback(host) {
             let what = format!("{address} is reached by other machines, which lapwingd does not serve over HTTP");
             return wrong(what, "set 127.0.0.1 or [::1], or start lapwing broker");
         }
+        let found = port.parse::<u16>().ok().and_then(|port| (without_zone(host), port).to_socket_addrs().ok());
+        let found: Vec<SocketAddr> = found.into_iter().flatten().collect();
+        if found.is_empty() {
+            return wrong(format!("{address} is no address of this machine"), "set 127.0.0.1 or [::1]");
+        }
         let (hosts, time) = (own.get::<Vec<String>>("http.hosts"), |key| Duration::from_millis(own.get(key)));
-        let host = bare.rsplit_once(':').map_or(bare, |(host, _)| host);
         Ok(Some(Settings {
             addresses: found,
-            host: host.trim_start_matches('[').trim_end_matches(']').to_lowercase(),
-            hosts: hosts.iter().map(|host| host.to_lowercase()).collect(),
+            host: host.to_owned(),
+            hosts,
             is_open: own.get("http.open"),
             failures_max: own.get("http.failures_max"),
             connections_max: own.get("http.connections_max"),
@@ -63,4 +64,14 @@ impl Settings {
             keep_alive: time("http.keep_alive"),
         }))
     }
+}
+
+/// Names other than `localhost` are not looked up: what they stand for can change.
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || without_zone(host).parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Loopback is in one zone only, and the resolver takes none for it.
+fn without_zone(host: &str) -> &str {
+    host.split_once('%').map_or(host, |(address, _)| address)
 }

@@ -183,7 +183,7 @@ impl Config {
             return Err(NodeError::config("server_moved", what, "Name the other server, or leave this out."));
         }
         check_text("response_information_prefix", self.response_information_prefix.as_deref(), "\0+#")?;
-        for (index, listener) in self.all_listeners().iter().enumerate() {
+        for (index, listener) in self.listener_numbers().zip(self.all_listeners()) {
             listener.check(index)?;
             if listener.durability == Some(Durability::Disk) && !self.keeps_sessions() {
                 let (key, what) =
@@ -211,6 +211,11 @@ impl Config {
     pub fn all_listeners(&self) -> Vec<ListenerConfig> {
         let short = self.listen.iter().map(|url| ListenerConfig::at(url));
         short.chain(self.listeners.iter().cloned()).collect()
+    }
+
+    /// By which number errors name each of `all_listeners`: its place in the list that it stands in.
+    pub(crate) fn listener_numbers(&self) -> impl Iterator<Item = usize> + use<> {
+        (0..self.listen.len()).chain(0..self.listeners.len())
     }
 
     /// The largest packet that any listener takes.
@@ -313,6 +318,7 @@ mod tests {
                 r#"{"listen": [], "listeners": [{"url": "tcp://127.0.0.1:0", "durability": "disk"}]}"#,
                 "listeners[0].durability",
             ),
+            (r#"{"listeners": [{"url": "tcp://127.0.0.1:0", "mode": "0660"}]}"#, "listeners[0].mode"),
             (r#"{"topics": {"a/#": {"durability": "disk"}}}"#, "topics.a/#.durability"),
         ] {
             let error = Config::from_json(json).unwrap_err().to_string();

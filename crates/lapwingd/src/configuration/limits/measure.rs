@@ -22,14 +22,14 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// What a name in braces stands for.
-    pub(super) fn named(&self, name: &str) -> String {
+    /// What a name in braces stands for; None: nothing.
+    pub(super) fn named(&self, name: &str) -> Option<String> {
         match name {
-            "key" => self.key.clone(),
-            "shown" => self.shown.clone(),
-            "value" => self.value.to_string(),
-            "where" => self.place.clone(),
-            part => part.parse().ok().and_then(|at: usize| self.parts.get(at)).cloned().unwrap_or_default(),
+            "key" => Some(self.key.clone()),
+            "shown" => Some(self.shown.clone()),
+            "value" => Some(self.value.to_string()),
+            "where" => Some(self.place.clone()),
+            part => self.parts.get(part.parse::<usize>().ok()?).cloned(),
         }
     }
 }
@@ -45,7 +45,7 @@ pub(super) fn measured(values: &Values<'_>, rule: &BoundRule, entry: &str) -> Op
             Some(Measured { value: count as i128, ..Measured::default() })
         }
         Measure::LargestPacket => {
-            let most = largest_packet(values);
+            let most = largest_packet(values)?;
             Some(Measured { value: most.into(), shown: units::show_size(most), ..Measured::default() })
         }
         Measure::TopicLevels => topics::longest(values, |topic| topic.matches('/').count() + 1),
@@ -74,15 +74,15 @@ fn sum(values: &Values<'_>, keys: &[Vec<String>]) -> Option<Measured> {
     Some(made)
 }
 
-/// The largest packet that any listener takes, in bytes.
-fn largest_packet(values: &Values<'_>) -> i64 {
+/// The largest packet that any listener takes, in bytes; None: the key is not the model's.
+fn largest_packet(values: &Values<'_>) -> Option<i64> {
     let number = |key: &str| values.one(&pattern(key)).and_then(|found| found.value.as_i64());
-    let most = number("limits.packet_bytes_max").unwrap_or_default();
+    let most = number("limits.packet_bytes_max")?;
     let listeners = values.names("listeners");
     let own = listeners.iter().map(|at| number(&format!("listeners.{at}.packet_bytes_max")).unwrap_or(most));
     // Where there is [[listeners]], broker.listen is empty unless somebody has set it.
     let has_plain = listeners.is_empty() || !values.names("broker.listen").is_empty();
-    own.chain(has_plain.then_some(most)).max().unwrap_or(most)
+    own.chain(has_plain.then_some(most)).max()
 }
 
 /// The longest that any message may wait before it expires; None: there are some with no bound.

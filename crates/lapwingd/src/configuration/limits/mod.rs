@@ -3,6 +3,8 @@
 
 mod measure;
 mod pair;
+#[cfg(test)]
+mod rows;
 mod topics;
 mod values;
 
@@ -20,9 +22,10 @@ use super::tree::Table;
 use crate::fault::{Fault, Faults};
 
 /// # Errors
-/// Every pair that contradicts itself, with where the first was set; `tree`: all layers.
+/// Every pair that contradicts itself, with where the first was set; `tree`: all layers. What else could be wrong with the table
+/// itself (a key that there is not, a name in braces that stands for nothing) a test of all rows rules out.
 pub(super) fn check(converted: &Converted, tree: &Table, model: &Model) -> Result<(), Faults> {
-    let (values, mut faults) = (Values::of(converted, model), Faults::default());
+    let (values, mut faults) = (Values::of(converted, model)?, Faults::default());
     for pair in &model.limit_pairs {
         let entries = entries(&values, pair);
         let found = entries.iter().filter_map(|entry| judge(&values, tree, pair, entry));
@@ -97,7 +100,7 @@ fn words(template: &str, measured: &Measured) -> String {
     while let Some((before, behind)) = rest.split_once('{') {
         let (name, after) = behind.split_once('}').unwrap_or((behind, ""));
         made += before;
-        made += &measured.named(name);
+        made += &measured.named(name).unwrap_or_else(|| format!("{{{name}}}"));
         rest = after;
     }
     made + rest

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::measure::Measured;
-use super::values::{Values, pattern, show_key};
+use super::values::{Found, Values, pattern, show_key};
 
 /// Where topics, or filters for which something is configured, stand.
 #[derive(Debug, Deserialize)]
@@ -34,22 +34,21 @@ fn topics(values: &Values<'_>, place: &TopicPlace) -> Vec<(String, String)> {
         None => true,
         Some((key, wanted)) => {
             let mut entries = names.iter().zip(&path).filter(|(_, part)| *part == "*").map(|(name, _)| name);
-            let key: Vec<String> = pattern(key)
-                .into_iter()
-                .map(|part| if part == "*" { entries.next().cloned().unwrap_or_default() } else { part })
-                .collect();
-            values.one(&key).is_some_and(|found| found.value.as_str() == Some(wanted))
+            let parts = pattern(key).into_iter();
+            let key: Option<Vec<String>> =
+                parts.map(|part| if part == "*" { entries.next().cloned() } else { Some(part) }).collect();
+            key.and_then(|key| values.one(&key)).is_some_and(|found| found.value.as_str() == Some(wanted))
         }
     };
     let found = values.all(&path).into_iter().filter(|found| counts(&found.names));
-    let topic = |names: &[String], value: &str| match place.is_name {
-        true => names.last().cloned().unwrap_or_default(),
-        false => value.to_owned(),
+    let topic = |found: &Found<'_>| match place.is_name {
+        true => found.names.last().cloned(),
+        false => found.value.as_str().map(str::to_owned),
     };
     found
-        .map(|found| {
-            let topic = topic(&found.names, found.value.as_str().unwrap_or_default());
-            (shortest(&topic, place.fills_in), show_key(&found.names[..place.shown]))
+        .filter_map(|found| {
+            let topic = topic(&found)?;
+            Some((shortest(&topic, place.fills_in), show_key(&found.names[..place.shown])))
         })
         .collect()
 }

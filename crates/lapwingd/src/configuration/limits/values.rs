@@ -9,6 +9,7 @@ use crate::configuration::convert::{Converted, convert};
 use crate::configuration::model::{Key, Kind, Model};
 use crate::configuration::tree::{Entry, Place, Table, Value, put};
 use crate::configuration::{profile, units};
+use crate::fault::Faults;
 
 /// A value, and the key of the model that it has.
 #[derive(Debug)]
@@ -28,12 +29,11 @@ impl Found<'_> {
 
     /// In the words of the configuration, with the unit that its key has.
     pub(super) fn shown(&self) -> String {
-        let number = self.value.as_i64().unwrap_or_default();
-        match self.kind {
-            Kind::Size(_) => units::show_size(number),
-            Kind::Ms(_) => units::show_duration_ms(number),
-            Kind::S(_) => units::show_duration_ms(number.saturating_mul(1_000)),
-            _ => number.to_string(),
+        match (self.kind, self.value.as_i64()) {
+            (Kind::Size(_), Some(bytes)) => units::show_size(bytes),
+            (Kind::Ms(_), Some(ms)) => units::show_duration_ms(ms),
+            (Kind::S(_), Some(s)) => units::show_duration_ms(s.saturating_mul(1_000)),
+            _ => self.value.to_string(),
         }
     }
 }
@@ -47,14 +47,16 @@ pub(super) struct Values<'v> {
 }
 
 impl<'v> Values<'v> {
-    pub(super) fn of(converted: &'v Converted, model: &'v Model) -> Self {
+    /// # Errors
+    /// The profile that is named has values that are none.
+    pub(super) fn of(converted: &'v Converted, model: &'v Model) -> Result<Self, Faults> {
         let mut named = Table::new();
         if let Some(Json::String(name)) = converted.own.get("broker.profile") {
             let entry = Entry { value: Value::Text(name.clone()), place: Place::said("") };
             put(&mut named, &["broker".to_owned(), "profile".to_owned()], entry);
         }
-        let unset = convert(&profile::under(named, model), model).unwrap_or_default();
-        Values { converted, model, unset }
+        let unset = convert(&profile::under(named, model), model)?;
+        Ok(Values { converted, model, unset })
     }
 
     /// The value at a key without `*`; None: there is none.

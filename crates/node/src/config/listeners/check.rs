@@ -30,6 +30,10 @@ impl ListenerConfig {
                 "Name the file of roots.",
             );
         }
+        if !asks && self.client_ca.is_some() {
+            let remedy = "Set client_certificate to \"required\" or \"optional\", or leave client_ca out.";
+            return wrong("client_ca", "is set, but no client certificate is asked for", remedy);
+        }
         if !asks && !self.crl.is_empty() {
             let remedy = "Set client_certificate to \"required\" or \"optional\", or leave crl out.";
             return wrong("crl", "is set, but no client certificate is asked for", remedy);
@@ -161,6 +165,7 @@ mod tests {
             (r#"{"url": "tcp://h", "certificate": "c", "key": "k"}"#, "certificate"),
             (r#"{"url": "tls://h", "certificate": "c", "key": "k", "client_certificate": "optional"}"#, "client_ca"),
             (r#"{"url": "tls://h", "certificate": "c", "key": "k", "identity": "certificate-san"}"#, "identity"),
+            (r#"{"url": "tls://h", "certificate": "c", "key": "k", "client_ca": "a"}"#, "listeners[3].client_ca"),
             (r#"{"url": "tls://h", "certificate": "c", "key": "k", "crl": ["l"]}"#, "crl"),
             (r#"{"url": "tcp://h", "crl": ["l"]}"#, "crl"),
             (r#"{"url": "tcp://h", "path": "/x"}"#, "path"),
