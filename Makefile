@@ -162,7 +162,7 @@ crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at
 	$(call step,power cut at random moments)
 	@$(BIN)/python -m tests.crash --rounds 100 --power-cut --out out/crash/power-cuts $(CRASH)
 	$(call step,at every change of a simulated disk and every step of a session)
-	@cargo test --locked --quiet -p lapwing-store -p lapwing-node -p lapwing-session --lib --tests crash
+	@LAPWING_CRASH_EVERY=1 cargo test --locked --quiet -p lapwing-store -p lapwing-node -p lapwing-session --lib --tests crash
 
 wild: $(CACHE)/built ## clients that do anything to a broker process that is killed, WILD_SECONDS long (600); SEED=7 begins with that one
 	$(call step,clients that do anything)

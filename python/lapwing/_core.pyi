@@ -28,6 +28,7 @@ __all__ = [
     "dispatch_table_json",
     "exposures",
     "files_digest",
+    "filter_fault",
     "give_back_start",
     "guards_of_mqtt",
     "hash_password",
@@ -45,6 +46,7 @@ __all__ = [
     "store_restore",
     "strange_kinds",
     "swarm_report_json",
+    "topic_fault",
     "try_strategy",
     "unguarded_listeners",
     "unseen_in_name",
@@ -126,6 +128,18 @@ def exposures(entrance_json: str) -> list[str]:
 
 def guards_of_mqtt(entrance_json: str) -> str:
     """What keeps somebody without a name from MQTT beside users, rules and hooks, in words; empty: nothing does."""
+
+def topic_fault(topic: str) -> str | None:
+    """Why nothing can be published to a topic, in words behind it; None: something can.
+
+    By the rules of MQTT 4.7, without the limits of a broker.
+    """
+
+def filter_fault(topic_filter: str) -> str | None:
+    """Why nobody can subscribe to a filter, ordinary or shared, in words behind it; None: somebody can.
+
+    By the rules of MQTT 4.7 and 4.8.2, without the limits of a broker.
+    """
 
 def unseen_in_name(name: str) -> str | None:
     """What of a user's name nobody sees, in words behind it; None: all of it shows."""

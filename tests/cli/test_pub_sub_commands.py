@@ -48,10 +48,11 @@ def test_message_and_retain(lapwing_broker: Broker, version: str, qos: str) -> N
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (("sub", "a/#", "a/#/b"), "filter 'a/#/b' has a # that is not its last level"),
-        (("sub", "a+"), "filter 'a+' has a + beside other characters"),
-        (("pub", "a/+", "x"), "topic 'a/+' has a wildcard"),
-        (("pub", "", "x"), "TOPIC is empty"),
+        (("sub", "a/#", "a/#/b"), "'a/#/b' is not a topic filter: # must be the whole last level"),
+        (("sub", "$share/g"), "'$share/g' is not a topic filter: it is not of the form $share/GROUP/FILTER"),
+        (("sub", "a+"), "'a+' is not a topic filter: + must be a whole level"),
+        (("pub", "a/+", "x"), "'a/+' is not a topic name: it has a wildcard, which only a filter may have"),
+        (("pub", "", "x"), "'' is not a topic name: it is empty"),
     ],
 )
 def test_a_wrong_topic_is_told_before_anything_is_connected(command: tuple[str, ...], told: str) -> None:

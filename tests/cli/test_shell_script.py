@@ -76,7 +76,7 @@ def test_first_error_ends_it(lapwing_broker: Broker) -> None:
     assert payloads == [b"before", b"end"]
     assert result.returncode == 2
     assert result.stderr == (
-        "error: topic 'a/+' has a wildcard (line 3): publish to one topic; wildcards are for sub\n"
+        "error: 'a/+' is not a topic name (line 3): it has a wildcard, which only a filter may have\n"
     )
 
 

@@ -273,7 +273,7 @@ def test_wrong_input_is_named(terminal: Terminal) -> None:
     """Does each mistake get one line with its remedy, and does the shell go on?"""
     for typed, said in (
         ("pubb a b", "error: no verb 'pubb': did you mean pub?"),
-        ("pub a/# b", "error: topic 'a/#' has a wildcard: publish to one topic; wildcards are for sub"),
+        ("pub a/# b", "error: 'a/#' is not a topic name: it has a wildcard, which only a filter may have"),
         (
             "pub a b --packet-id 7",
             "error: --packet-id at QoS 0: a message has a packet id at --qos 1 and 2 only",

@@ -99,8 +99,8 @@ mod tests {
             assert_eq!(error(text), TemplateError::Percent, "{text}");
         }
         assert_eq!(error(""), TemplateError::Filter(TopicError::Empty));
-        assert_eq!(error("a/#/b"), TemplateError::Filter(TopicError::Wildcard));
-        assert_eq!(error("%c+"), TemplateError::Filter(TopicError::Wildcard));
+        assert_eq!(error("a/#/b"), TemplateError::Filter(TopicError::HashPlace));
+        assert_eq!(error("%c+"), TemplateError::Filter(TopicError::PlusPlace));
         assert_eq!(error("$share/g/a"), TemplateError::Shared);
     }
 }

@@ -145,7 +145,10 @@ fn what_the_node_refuses_is_refused() {
             "configuration key listeners[0].mode: has no meaning for tcp (tcp://127.0.0.1:2) (lapwing.toml:5): ",
         ),
         ("[broker]\nlisten = []\n", "broker.listen is empty (lapwing.toml:2): "),
-        ("[streams.a]\nfilter = \"a/#/b\"\n", "is not a topic filter (lapwing.toml:2): "),
+        (
+            "[streams.a]\nfilter = \"a/#/b\"\n",
+            "is not a topic filter: # must be the whole last level, as in a/# (lapwing.toml:2): ",
+        ),
         (
             "[[listeners]]\nurl = \"tcp://127.0.0.1:1\"\nretry = \"1s\"\n",
             "listeners[0].retry has no meaning for tcp (lapwing.toml:3)",

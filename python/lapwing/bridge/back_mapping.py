@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from lapwing._core import topic_fault
 from lapwing.bridge.record import Headers
 from lapwing.bridge.template import fill, parse
 from lapwing.config.bridge import ToMqtt
@@ -126,8 +127,8 @@ def _problem(made: Publication) -> str:
     if len(made.correlation_data or b"") > _TEXT_BYTES_MAX:
         return f"the correlation data has more than {_TEXT_BYTES_MAX} bytes"
     answer = made.response_topic
-    if answer is not None and (not answer or "+" in answer or "#" in answer or _size(answer) > _TEXT_BYTES_MAX):
-        return f"response topic {answer[:300]!r} is not 1 to {_TEXT_BYTES_MAX} bytes without + and #"
+    if answer is not None and (fault := topic_fault(answer)):
+        return f"response topic {answer[:300]!r} is not a topic name: {fault}"
     return ""
 
 

@@ -36,9 +36,9 @@ def test_topics(to: str, expected: str) -> None:
     [
         ("commands/{key}", None, "nothing for {key}"),
         ("commands/{key}", b"\xff", "nothing for {key}"),
-        ("commands/{key}", b"a/#", "wildcards"),
+        ("commands/{key}", b"a/#", "it has a wildcard"),
         ("{key}", b"$SYS/x", "begin with $"),
-        ("{key}", b"", "1 to 1024"),
+        ("{key}", b"", "it is empty"),
         ("{key}", b"/" * 64, "65 levels"),
         ("{header:x}", b"k", "nothing for {header:x}"),
     ],

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
+from lapwing._core import filter_fault, topic_fault
 from lapwing.errors import ConfigError
-
-_EMPTY = "write at least one character"
 
 
 def check_topic(topic: str) -> str:
     """Gives the topic back.
 
     Raises:
-        ConfigError: it is empty or has a wildcard.
+        ConfigError: nothing can be published to it.
     """
-    if not topic:
-        raise ConfigError("TOPIC is empty", remedy=_EMPTY)
-    if "+" in topic or "#" in topic:
-        raise ConfigError(f"topic {topic!r} has a wildcard", remedy="publish to one topic; wildcards are for sub")
+    if fault := topic_fault(topic):
+        raise ConfigError(f"{topic!r} is not a topic name", remedy=fault)
     return topic
 
 
 def check_filter(text: str) -> str:
-    """Gives the filter back.
+    """Gives the filter back, ordinary or shared.
 
     Raises:
-        ConfigError: it is empty, or a wildcard is not a whole level, or # is not the last one.
+        ConfigError: nobody can subscribe to it.
     """
-    if not text:
-        raise ConfigError("FILTER is empty", remedy=_EMPTY)
-    *levels, last = text.split("/")
-    if any("#" in level for level in levels) or ("#" in last and last != "#"):
-        raise ConfigError(f"filter {text!r} has a # that is not its last level", remedy="write a/#")
-    if any("+" in level and level != "+" for level in (*levels, last)):
-        raise ConfigError(f"filter {text!r} has a + beside other characters", remedy="write a/+/b")
+    if fault := filter_fault(text):
+        raise ConfigError(f"{text!r} is not a topic filter", remedy=fault)
     return text

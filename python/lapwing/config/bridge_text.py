@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from lapwing._core import topic_fault
 from lapwing.config.streams import parse_filter
 
 PLACE = re.compile(r"\{([^{}]*)\}")
@@ -70,8 +71,9 @@ def parse_mqtt_template(text: str) -> str:
         ValueError: another place in braces, a wildcard, or a topic of the broker's own.
     """
     _parse(text, "{key}, {topic} or {header:NAME}", lambda p: p in ("key", "topic") or _is_named("header", p))
-    if any(character in PLACE.sub("", text) for character in "+#\0"):
-        raise ValueError("must be a topic, without the wildcards + and #")
+    # What is filled in later is looked at then: a letter stands for it.
+    if fault := topic_fault(PLACE.sub("x", text)):
+        raise ValueError(f"is not a topic name: {fault}")
     if text.startswith("$"):
         raise ValueError("must not begin with $: those topics are the broker's own")
     return text

@@ -21,9 +21,9 @@ def parse_hold_filter(text: str) -> str:
     """
     if text.startswith("$"):
         raise ValueError('must be a topic filter without $ at its beginning, as in "commands/#"')
-    if len(text.encode("utf-8", "replace")) > _FILTER_BYTES_MAX:
+    if len(parse_filter(text).encode()) > _FILTER_BYTES_MAX:
         raise ValueError(f"must be a topic filter of 1 to {_FILTER_BYTES_MAX} bytes")
-    return parse_filter(text)
+    return text
 
 
 class HoldConfig(BaseModel):

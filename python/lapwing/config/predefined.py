@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from lapwing._core import topic_fault
+
 _ID_MAX = 65_534
-_TOPIC_BYTES_MAX = 65_535
 
 
 class PredefinedTopic(BaseModel):
@@ -27,8 +28,8 @@ class PredefinedTopic(BaseModel):
     @field_validator("topic")
     @classmethod
     def _is_a_name(cls, topic: str) -> str:
-        if not topic or len(topic.encode()) > _TOPIC_BYTES_MAX or any(mark in topic for mark in "+#\0"):
-            raise ValueError("must be a topic name: not empty, and without wildcards")
+        if fault := topic_fault(topic):
+            raise ValueError(f"is not a topic name: {fault}")
         return topic
 
 

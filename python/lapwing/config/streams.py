@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from lapwing._core import filter_fault
 from lapwing.config.units import Duration, Size
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_FILTER_BYTES_MAX = 65_535
 
 
 def parse_stream_name(name: str) -> str:
@@ -30,17 +30,10 @@ def parse_filter(text: str) -> str:
     Raises:
         ValueError: the rule that is broken.
     """
-    if not text or len(text.encode("utf-8", "surrogatepass")) > _FILTER_BYTES_MAX:
-        raise ValueError(f"must be a topic filter of 1 to {_FILTER_BYTES_MAX} bytes")
     if text.startswith("$share/"):
         raise ValueError("must be a plain topic filter: a stream is no member of a shared subscription")
-    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("must not contain U+0000 or surrogates")
-    levels = text.split("/")
-    if any("#" in level for level in levels[:-1]) or (levels[-1] not in ("#",) and "#" in levels[-1]):
-        raise ValueError("'#' must be the whole last level, as in \"spectrum/#\"")
-    if any("+" in level and level != "+" for level in levels):
-        raise ValueError("'+' must be a whole level, as in \"spectrum/+/readings\"")
+    if fault := filter_fault(text):
+        raise ValueError(f"is not a topic filter: {fault}")
     return text
 
 

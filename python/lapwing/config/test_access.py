@@ -65,7 +65,7 @@ def load_text(folder: Path, text: str) -> Config:
         ("[[rules]]\nidentity = 'a'\nmay = ['stream']", "give streams with"),
         ("[[rules]]\nidentity = 'a'\nmay = ['publish']\ntopics = ['a/#/b']", 'rules[0].topics[0] = "a/#/b" (FILE:4)'),
         ("[[rules]]\nidentity = 'a'\nmay = ['publish']\ntopics = ['%d']", "% stands before c"),
-        ("[[rules]]\nidentity = 'a'\nmay = ['publish']\ntopics = ['%c+']", "'+' must be a whole level"),
+        ("[[rules]]\nidentity = 'a'\nmay = ['publish']\ntopics = ['%c+']", "+ must be a whole level"),
         ("[[rules]]\nidentity = 'anonymous'\nmay = ['publish']\ntopics = ['%u']", "the anonymous have no user name"),
         ("[[rules]]\nidentity = 'a'\nmay = ['stream']\nstreams = ['a b']", "must be the name of a stream"),
         (f"{SUBSCRIBE}\ngroups = ['ok', 'a/b']", 'rules[0].groups[1] = "a/b" (FILE:5): must be the GROUP'),

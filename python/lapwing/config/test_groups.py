@@ -109,7 +109,7 @@ PROBLEMS = [
     ("[groups.a]\nqueue_bytes_max = 0", "groups.a.queue_bytes_max"),
     ("[groups.a]\noverflow = 'drop'", "must be 'drop-oldest' or 'drop-newest'"),
     ("[groups.a]\nexpired = 'dead-letter'", 'expired = "dead-letter" needs dead_letter_topic'),
-    ("[groups.a]\ndead_letter_topic = 'a/+'", "must be a topic, without the wildcards"),
+    ("[groups.a]\ndead_letter_topic = 'a/+'", "it has a wildcard, which only a filter may have"),
     ("[groups.a]\nmissed_topic = '$SYS/x'", "must not begin with $"),
     ("[groups.a]\nfilters = ['a/#']\nmissed_topic = 'a'", 'missed_topic is matched by the group\'s own filter "a/#"'),
     ("[groups.a]\nacknowledges = 'done'", "must be 'undeclared', 'processed' or 'received'"),

@@ -47,7 +47,7 @@ def test_the_node_gets_what_is_of_mqtt_sn_in_a_table_of_its_own(tmp_path: Path) 
         (f'{SN}certificate = "c.pem"\n', "certificate has no meaning for sn"),
         (f'{SN}advertise_to = "somewhere:1884"\n', "must be an IP address with a port"),
         (f'{SN}predefined = [{{ id = 0, topic = "a" }}]\n', "greater than or equal to 1"),
-        (f'{SN}predefined = [{{ id = 1, topic = "a/+" }}]\n', "without wildcards"),
+        (f'{SN}predefined = [{{ id = 1, topic = "a/+" }}]\n', "it has a wildcard"),
         (
             f'{SN}predefined = [{{ id = 1, topic = "a" }}, {{ id = 1, topic = "b", client = "c" }}]\n',
             'id 1 is given to "a" and to "b"',

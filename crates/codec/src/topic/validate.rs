@@ -20,9 +20,15 @@ pub enum TopicError {
     /// U+0000 [MQTT-4.7.3-2].
     #[error("it contains U+0000")]
     Null,
-    /// `+` or `#` in a topic name, or not alone in its level, or `#` not at the end of a filter.
-    #[error("it has a wildcard where none may stand")]
+    /// `+` or `#` in a topic name [MQTT-3.3.2-2].
+    #[error("it has a wildcard, which only a filter may have")]
     Wildcard,
+    /// `#` in a filter that is not all of its last level [MQTT-4.7.1-1].
+    #[error("# must be the whole last level, as in a/#")]
+    HashPlace,
+    /// `+` in a filter beside other characters of its level [MQTT-4.7.1-2].
+    #[error("+ must be a whole level, as in a/+/b")]
+    PlusPlace,
     /// `$share/` without a valid group and a filter [MQTT-4.8.2-1], [MQTT-4.8.2-2].
     #[error("it is not of the form $share/GROUP/FILTER")]
     Share,
@@ -36,7 +42,7 @@ impl TopicError {
             TopicError::TooLong => "a topic that is too long",
             TopicError::TooManyLevels => "a topic with too many levels",
             TopicError::Null => "U+0000 in a topic",
-            TopicError::Wildcard => "a wildcard where none may stand",
+            TopicError::Wildcard | TopicError::HashPlace | TopicError::PlusPlace => "a wildcard where none may stand",
             TopicError::Share => "a shared filter that is not $share/GROUP/FILTER",
         }
     }
@@ -61,7 +67,8 @@ pub fn validate_filter(filter: &str, limits: &Limits) -> Result<(), TopicError> 
         match level {
             "+" => {}
             "#" if levels.peek().is_none() => {}
-            _ if level.bytes().any(|byte| matches!(byte, b'+' | b'#')) => return Err(TopicError::Wildcard),
+            _ if level.contains('#') => return Err(TopicError::HashPlace),
+            _ if level.contains('+') => return Err(TopicError::PlusPlace),
             _ => {}
         }
     }
@@ -112,8 +119,11 @@ mod tests {
         for valid in ["+", "#", "+/+", "/+", "a/+/b/#", "$share/g/+/#"] {
             assert_eq!(filter(valid), Ok(()), "{valid}");
         }
-        for invalid in ["a+", "+a/b", "a#", "#/a", "a/#/b", "##", "++", "$share/g/a#"] {
-            assert_eq!(filter(invalid), Err(TopicError::Wildcard), "{invalid}");
+        for invalid in ["a#", "#/a", "a/#/b", "##", "$share/g/a#", "+#"] {
+            assert_eq!(filter(invalid), Err(TopicError::HashPlace), "{invalid}");
+        }
+        for invalid in ["a+", "+a/b", "++", "$share/g/a+/b"] {
+            assert_eq!(filter(invalid), Err(TopicError::PlusPlace), "{invalid}");
         }
         assert_eq!(filter("$share/g"), Err(TopicError::Share));
     }

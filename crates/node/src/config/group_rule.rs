@@ -1,5 +1,6 @@
 //! Priority and deadline by topic, for publishers that cannot say them.
 
+use lapwing_codec::Limits;
 use lapwing_groups::Lane;
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +65,7 @@ impl GroupRule {
             ));
         }
         for (index, filter) in self.topics.iter().enumerate() {
-            check_filter(&format!("{at}.topics.{index}"), filter)?;
+            check_filter(&format!("{at}.topics.{index}"), filter, &Limits::default())?;
         }
         if self.priority.is_none() && self.deadline_ms.is_none() {
             return Err(NodeError::config(

@@ -198,7 +198,7 @@ impl GroupConfig {
             return Err(NodeError::config(&key("filters"), what, "Declare durable groups under a name without *."));
         }
         for (index, filter) in self.filters.iter().enumerate() {
-            check_filter(&key(&format!("filters.{index}")), filter)?;
+            check_filter(&key(&format!("filters.{index}")), filter, &CodecLimits::default())?;
             if self.filters[..index].contains(filter) {
                 let what = format!("\"{filter}\" is there twice");
                 return Err(NodeError::config(&key(&format!("filters.{index}")), what, "Remove one of them."));
@@ -211,7 +211,7 @@ impl GroupConfig {
         for (field, topic) in [("dead_letter_topic", &self.dead_letter_topic), ("missed_topic", &self.missed_topic)] {
             let Some(topic) = topic else { continue };
             if topic::validate_topic_name(topic, &CodecLimits::default()).is_err() || topic.starts_with('$') {
-                let what = format!("\"{topic}\" is not a topic that may be published to");
+                let what = format!("\"{topic}\" is not a topic name");
                 return Err(NodeError::config(&key(field), what, "Write a topic such as \"dead/alarms\"."));
             }
             if let Some(filter) = self.filters.iter().find(|filter| topic::matches(filter, topic)) {
@@ -257,12 +257,13 @@ fn check_name(name: &str) -> Result<(), NodeError> {
     Ok(())
 }
 
-pub(super) fn check_filter(key: &str, filter: &str) -> Result<(), NodeError> {
-    if topic::validate_filter(filter, &CodecLimits::default()).is_err() || filter.starts_with("$share/") {
-        let what = format!("\"{filter}\" is not a topic filter");
-        return Err(NodeError::config(key, what, "Write a filter such as \"alarms/#\", without $share/."));
+pub(super) fn check_filter(key: &str, filter: &str, limits: &CodecLimits) -> Result<(), NodeError> {
+    let remedy = "Write a filter such as \"alarms/#\", without $share/.";
+    if filter.starts_with("$share/") {
+        return Err(NodeError::config(key, format!("\"{filter}\" is no plain topic filter"), remedy));
     }
-    Ok(())
+    topic::validate_filter(filter, limits)
+        .map_err(|why| NodeError::config(key, format!("\"{filter}\" is not a topic filter: {why}"), remedy))
 }
 
 /// Longest share name in a configuration, in bytes.

@@ -1,7 +1,9 @@
 //! What a stream keeps, as configured.
 
+use lapwing_codec::Limits;
 use serde::{Deserialize, Serialize};
 
+use super::groups::check_filter;
 use crate::error::NodeError;
 
 /// One stream: which messages it keeps, how they are split, and for how long.
@@ -58,12 +60,7 @@ const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 impl StreamConfig {
     pub(super) fn check(&self, name: &str) -> Result<(), NodeError> {
         let key = |field: &str| format!("streams.{name}.{field}");
-        if lapwing_codec::topic::validate_filter(&self.filter, &lapwing_codec::Limits::PROTOCOL).is_err()
-            || self.filter.starts_with("$share/")
-        {
-            let what = format!("\"{}\" is not a topic filter", self.filter);
-            return Err(NodeError::config(&key("filter"), what, "Write a filter such as \"spectrum/+/readings\"."));
-        }
+        check_filter(&key("filter"), &self.filter, &Limits::PROTOCOL)?;
         if self.partitions == 0 || self.partitions > PARTITIONS_MAX {
             let what = format!("{} is not from 1 to {PARTITIONS_MAX}", self.partitions);
             return Err(NodeError::config(&key("partitions"), what, "Set a number in this range."));

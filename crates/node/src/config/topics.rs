@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lapwing_codec::Limits;
 use serde::{Deserialize, Serialize};
 
 use super::Durability;
@@ -39,7 +40,7 @@ pub(crate) fn check_topics(topics: &TopicTables, has_disk: bool) -> Result<(), N
     }
     for (filter, table) in topics {
         let key = format!("topics.{filter}");
-        check_filter(&key, filter)?;
+        check_filter(&key, filter, &Limits::default())?;
         if *table == TopicConfig::default() {
             let remedy = "Set durability, message_expiry_s_default or message_expiry_s_max, or remove the table.";
             return Err(NodeError::config(&key, "says nothing".to_owned(), remedy));

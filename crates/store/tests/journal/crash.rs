@@ -3,12 +3,13 @@
 
 use crate::common::*;
 use crate::expected::Model;
-use crate::sim::SimDisk;
 use crate::sim::contents::next_random;
+use crate::sim::{SimDisk, changes};
 use lapwing_store::StoreError;
 use lapwing_store::journal::{JournalReader, JournalWriter};
 
 /// What was asked for, what is committed, and what a commit that failed may have left.
+#[derive(Clone)]
 struct Life {
     model: Model,
     committed: Model,
@@ -100,7 +101,7 @@ fn a_crash_at_every_change_loses_nothing_that_was_committed() {
     live(&whole, &mut Life::new(), rounds, &mut 7, "no crash").expect("no fault");
     let steps = whole.steps();
     assert!(steps > 150, "{steps} steps");
-    for step in 0..steps {
+    for step in changes(steps) {
         let context = format!("crash after step {step}");
         let disk = SimDisk::new(step + 1);
         disk.crash_after(step);
@@ -120,14 +121,15 @@ fn a_kill_at_every_change_and_a_power_cut_after_the_restart_lose_nothing() {
     let rounds = 40;
     let whole = SimDisk::new(1);
     live(&whole, &mut Life::new(), rounds, &mut 7, "no crash").expect("no fault");
-    for step in 0..whole.steps() {
+    for step in changes(whole.steps()) {
+        let disk = SimDisk::new(1);
+        disk.crash_after(step);
+        let mut before = Life::new();
+        let _ = live(&disk, &mut before, rounds, &mut 7, &format!("up to step {step}"));
         for seed in 0..4 {
             let context = format!("kill after step {step}, seed {seed}");
-            let disk = SimDisk::new(step * 4 + seed + 1);
-            disk.crash_after(step);
-            let mut life = Life::new();
-            let _ = live(&disk, &mut life, rounds, &mut 7, &context);
-            let disk = disk.after_kill();
+            let mut life = before.clone();
+            let disk = disk.copy(step * 4 + seed + 1).after_kill();
             live(&disk, &mut life, 2, &mut 9, &context).unwrap_or_else(|error| panic!("{context}: {error}"));
             let disk = disk.after_crash();
             live(&disk, &mut life, 0, &mut 9, &context).unwrap_or_else(|error| panic!("{context}: {error}"));

@@ -10,6 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use contents::{Change, Inode, NameChange, Names, chance, write};
 use lapwing_store::disk::{Access, Disk, DiskFile};
 
+/// After which of `count` changes a test lets the machine go down: every third; with `LAPWING_CRASH_EVERY=1`, as `make crash`
+/// has it, each.
+pub fn changes(count: u64) -> impl Iterator<Item = u64> {
+    let every = std::env::var("LAPWING_CRASH_EVERY").map_or(3, |every| every.parse().expect("a number of changes"));
+    (0..count).step_by(every)
+}
+
 /// What an operation does, for faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
@@ -27,7 +34,7 @@ pub struct SimDisk {
     world: Arc<Mutex<World>>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct World {
     inodes: Vec<Inode>,
     names: Names,
@@ -104,6 +111,13 @@ impl SimDisk {
 
     pub fn heal(&self) {
         self.world().faults.clear();
+    }
+
+    /// Another one with the same in it, whose chances are those of `seed`.
+    pub fn copy(&self, seed: u64) -> Self {
+        let mut world = self.world().clone();
+        world.random = seed | 1;
+        Self { world: Arc::new(Mutex::new(world)) }
     }
 
     /// Only the process went down: the system still holds what was written, synced or not.
