@@ -20,9 +20,9 @@ from tools.suite.verdict import judge
 
 TIERS = {"fast": "not slow and not nightly", "ci": "not nightly", "nightly": "nightly", "slow": "slow and not nightly"}
 """By name, the expression over markers that pytest gets."""
-JVM_WORKERS, WORKERS = 4, 8
-"""Of the phase with JVMs, and of the one that mostly waits. Each reads all files of its phase, which takes it
-five seconds of a core; six left three tenths of the cores idle once the Rust rooms were through."""
+JVM_WORKERS, WORKERS = 4, 6
+"""Of the phase with JVMs, and of the one that mostly waits. Each reads all files of its phase, which takes it six
+seconds of a core. With the Rust rooms beside six of them both cores are busy to the end."""
 
 
 def run(tier: str, jvm_workers: int, workers: int, *, rust: bool, tests: list[str]) -> list[Outcome]:
