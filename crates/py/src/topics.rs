@@ -19,6 +19,6 @@ pub(crate) fn filter_fault(topic_filter: &Bound<'_, PyString>) -> Option<String>
 
 fn fault(text: &Bound<'_, PyString>, judge: fn(&str, &Limits) -> Result<(), TopicError>) -> Option<String> {
     // A string of Python may have halves of a pair, which is no UTF-8.
-    let Ok(text) = text.to_cow() else { return Some("it has surrogates, which are not UTF-8".to_owned()) };
+    let Ok(text) = text.to_cow() else { return Some("it is not UTF-8".to_owned()) };
     judge(&text, &Limits::PROTOCOL).err().map(|error| error.to_string())
 }
