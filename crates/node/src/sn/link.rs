@@ -15,6 +15,8 @@ use super::will::WillUpdate;
 
 /// Bytes that wait for the shard, from which nothing more is taken from the client.
 const OUTPUT_BYTES_MAX: usize = 64 << 10;
+/// So many are written at once, and do not wait for what else the turn brings.
+const FLUSH_BYTES: usize = OUTPUT_BYTES_MAX / 4;
 /// Messages and subscriptions of the client that may wait for their answers, of each.
 const OWED_MAX: usize = 16;
 
@@ -50,6 +52,10 @@ pub(super) struct Link {
     pub(super) is_ending: bool,
     /// It can be read.
     pub(super) is_readable: bool,
+    /// The shard says nothing more: there is an end to be read behind what it has said.
+    pub(super) is_read_closed: bool,
+    /// It is among those that are flushed at the end of what the thread is doing.
+    pub(super) is_unflushed: bool,
     /// Messages of the client that may wait for their answers, as the CONNACK has it.
     pub(super) receive_max: u16,
     /// PINGREQs that are not answered.
@@ -69,6 +75,8 @@ impl Link {
             stage,
             is_ending: false,
             is_readable: true,
+            is_read_closed: false,
+            is_unflushed: false,
             receive_max: 1,
             pings: 0,
             is_quiet: false,
@@ -117,6 +125,11 @@ impl Link {
     /// Whether there is something for the shard.
     pub(super) fn has_output(&self) -> bool {
         self.traffic.as_ref().is_some_and(|traffic| !traffic.output.is_empty())
+    }
+
+    /// Whether there is so much for the shard that it is given at once.
+    pub(super) fn has_much_output(&self) -> bool {
+        self.traffic.as_ref().is_some_and(|traffic| traffic.output.len() >= FLUSH_BYTES)
     }
 
     /// A message of the client; with a `receipt` it will be answered. False: it cannot be taken now.
@@ -271,7 +284,11 @@ impl Link {
             match self.socket.read(&mut buffer[filled..]) {
                 Ok(0) if filled > 0 => return Some(0..filled),
                 Ok(0) => return None,
-                Ok(n) => filled += n,
+                Ok(n) => {
+                    filled += n;
+                    // Less than there was room for is all that there is: what comes later is an event of its own.
+                    self.is_readable = self.is_read_closed || filled == buffer.len();
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.is_readable = false,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return None,

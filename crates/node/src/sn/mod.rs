@@ -24,6 +24,7 @@ mod counters;
 mod discovery;
 mod down;
 mod entrance;
+mod flush;
 mod guest;
 mod io;
 mod kept_wills;

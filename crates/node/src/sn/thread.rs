@@ -13,7 +13,7 @@ use super::guest::{NEVER, Then};
 use super::io::Io;
 use super::kept_wills::KeptWills;
 use super::leaving::Leaving;
-use super::link::{Link, Written};
+use super::link::Link;
 use super::output::Outlet;
 use super::overflow::Overflow;
 use super::packets::PACKET_BYTES_MAX;
@@ -67,7 +67,9 @@ pub(crate) struct SnThread {
     pub(super) opened: DtlsOutput,
     sealed: DtlsOutput,
     /// Clients whose shard has said something, or that have something for it.
-    touched: Vec<usize>,
+    pub(super) touched: Vec<usize>,
+    /// Clients that have something for their shards, by place.
+    pub(super) unflushed: Vec<usize>,
     pub(super) leaving: Leaving,
     /// Of clients, by place. Whoever is in a place then, and waits for that time, is meant.
     timers: Timers<u32>,
@@ -122,6 +124,7 @@ impl SnThread {
             opened: DtlsOutput::default(),
             sealed: DtlsOutput::default(),
             touched: Vec::new(),
+            unflushed: Vec::new(),
             leaving: Leaving::default(),
             timers: Timers::new(),
             buffer: vec![0; BUFFER_BYTES],
@@ -159,6 +162,7 @@ impl SnThread {
             self.note_events();
             self.now_ms = self.shared.now_ms();
             self.receive();
+            self.flush_all();
             self.counters.overflowed.add(self.overflow.look(&self.sockets, self.now_ms));
             self.serve_touched();
             self.look_at_nobodies();
@@ -167,6 +171,7 @@ impl SnThread {
             self.tick_tunnels();
             self.advertise();
             self.serve_touched();
+            self.flush_all();
             self.leaving.look(self.now_ms);
             self.lines.iter_mut().for_each(Line::flush);
         }
@@ -232,6 +237,7 @@ impl SnThread {
             };
             if let Some(link) = link {
                 link.is_readable |= is_readable;
+                link.is_read_closed |= event.is_read_closed() || event.is_error();
             }
         }
     }
@@ -304,17 +310,8 @@ impl SnThread {
             Then::Leave => return self.remove(index),
             Then::Stay => self.settle(index),
         }
-        self.flush(index);
+        self.flush_soon(index);
         self.set_timer(index);
-    }
-
-    fn flush(&mut self, index: usize) {
-        let Some(link) = self.table.get(index).and_then(|guest| guest.link.as_mut()) else { return };
-        if link.has_output() && link.flush() == Written::Broken {
-            // Its end is read with what was said before it.
-            link.is_readable = true;
-            self.touched.push(index);
-        }
     }
 
     fn set_timer(&mut self, index: usize) {
