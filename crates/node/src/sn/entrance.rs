@@ -15,6 +15,8 @@ use super::thread::SnThread;
 
 /// Datagrams taken in one turn from one socket; then others have theirs.
 const DATAGRAMS_PER_TURN: usize = 1024;
+/// What so many have brought goes to the shards: they work on it while the next are read.
+const DATAGRAMS_PER_FLUSH: usize = 64;
 
 /// Whether an earlier datagram of ours has met nobody (who that was, its timers find out), or a signal has come: the next one
 /// may be read.
@@ -37,7 +39,7 @@ impl SnThread {
         let mut buffer = std::mem::take(&mut self.buffer);
         for socket in 0..self.sockets.len() {
             let is_sealed = self.tunnels.is_sealed(socket);
-            for _ in 0..DATAGRAMS_PER_TURN {
+            for number in 1..=DATAGRAMS_PER_TURN {
                 if !self.is_ready[socket] || (is_sealed && self.tunnels.is_spent()) {
                     break;
                 }
@@ -50,6 +52,9 @@ impl SnThread {
                     Err(error) if is_of_a_datagram(error.kind()) => {}
                     // Nothing is there; or the kernel has no memory, or the network is down: the next one makes an event.
                     Err(_) => self.is_ready[socket] = false,
+                }
+                if number.is_multiple_of(DATAGRAMS_PER_FLUSH) {
+                    self.flush_all();
                 }
             }
         }
