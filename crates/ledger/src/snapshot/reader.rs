@@ -10,12 +10,12 @@ use crate::bounds::DECLARATION_BYTES_MAX;
 use crate::queue::{Queue, Reference};
 use crate::state::NO_TERMS;
 use crate::wire::{Input, Pack};
-use crate::{ExactlyOnce, Fault, Flight, GroupState, KeeperId, KeptGroup, KeptSession, Subscription, Terms};
+use crate::{DataGroupState, ExactlyOnce, Fault, Flight, KeeperId, KeptGroup, KeptSession, Subscription, Terms};
 
 /// Makes a state from the chunks of a snapshot.
 #[derive(Debug, Default)]
 pub struct Restorer {
-    state: GroupState,
+    state: DataGroupState,
     /// The session or group that the next records belong to.
     current: Option<Current>,
     chunks: u64,
@@ -57,10 +57,10 @@ impl Restorer {
         Ok(())
     }
 
-    /// The state, when the last chunk was there. The snapshot is taken to cover it; see [`GroupState::covered`].
+    /// The state, when the last chunk was there. The snapshot is taken to cover it; see [`DataGroupState::covered`].
     /// # Errors
     /// `Snapshot`.
-    pub fn finish(mut self) -> Result<GroupState, Fault> {
+    pub fn finish(mut self) -> Result<DataGroupState, Fault> {
         if !self.is_over {
             return Err(Fault::Snapshot { what: "its end is missing" });
         }
@@ -138,7 +138,7 @@ impl Restorer {
         let what = "the settings of a consumer group are cut off or too long";
         let settings = input.bytes(DECLARATION_BYTES_MAX, what)?;
         let group = match self.current {
-            Some(Current::Group(id)) => GroupState::group_mut(&mut self.state.groups, id),
+            Some(Current::Group(id)) => DataGroupState::group_mut(&mut self.state.groups, id),
             _ => None,
         };
         group.ok_or(here.fault("a record without its consumer group"))?.settings = Some(settings.into());
@@ -163,7 +163,7 @@ impl Restorer {
 
     fn current_session(&mut self, here: Input<'_>) -> Result<&mut KeptSession, Fault> {
         match self.current {
-            Some(Current::Session(id)) => GroupState::session_mut(&mut self.state.sessions, id),
+            Some(Current::Session(id)) => DataGroupState::session_mut(&mut self.state.sessions, id),
             _ => None,
         }
         .ok_or(here.fault("a record without its session"))
@@ -206,9 +206,11 @@ impl Restorer {
     fn reference(&mut self, reference: &Reference<'_>, here: Input<'_>) -> Result<(), Fault> {
         let queue: Option<&mut Queue> = match self.current {
             Some(Current::Session(id)) => {
-                GroupState::session_mut(&mut self.state.sessions, id).map(|session| &mut session.queue)
+                DataGroupState::session_mut(&mut self.state.sessions, id).map(|session| &mut session.queue)
             }
-            Some(Current::Group(id)) => GroupState::group_mut(&mut self.state.groups, id).map(|group| &mut group.queue),
+            Some(Current::Group(id)) => {
+                DataGroupState::group_mut(&mut self.state.groups, id).map(|group| &mut group.queue)
+            }
             None => None,
         };
         let queue = queue.ok_or(here.fault("references that are nobody's"))?;

@@ -7,7 +7,7 @@ use super::{origin_record, session_record};
 use crate::bounds::DECLARATION_BYTES_MAX;
 use crate::queue::{Queue, Reference};
 use crate::wire::{Pack, put_bytes, put_number, put_text};
-use crate::{Fault, FrozenState, GroupState, KeptGroup, KeptSession, Subscription};
+use crate::{DataGroupState, Fault, FrozenState, KeptGroup, KeptSession, Subscription};
 
 /// A chunk that has so many bytes goes.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -21,7 +21,7 @@ struct Writer<'s, F> {
     sink: &'s mut F,
 }
 
-impl GroupState {
+impl DataGroupState {
     /// Writes all of it, as [`FrozenState::write`] does. The state stands still meanwhile.
     /// # Errors
     /// What `sink` returned: then the snapshot is of no use.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{ExactlyOnce, GroupState, KeptGroup, KeptSession, NO_TERMS, WillRef};
+use super::{DataGroupState, ExactlyOnce, KeptGroup, KeptSession, NO_TERMS, WillRef};
 use crate::queue::Reference;
 use crate::{
     Changed, Entry, Fact, Fault, GroupDeclared, GroupOpened, KeeperId, List, Opened, Published, SettledPublisher,
     Subscribed, Unsubscribed,
 };
 
-impl GroupState {
+impl DataGroupState {
     /// Applies an entry that is in the log for good, as all those before it are. Indexes ascend; there may be gaps where the log
     /// was compacted.
     /// # Errors
@@ -20,7 +20,7 @@ impl GroupState {
         Ok(())
     }
 
-    /// Applies an entry that a crash may still take back: what it no longer refers to is live until [`GroupState::committed`]
+    /// Applies an entry that a crash may still take back: what it no longer refers to is live until [`DataGroupState::committed`]
     /// says that it is in the log for good.
     /// # Errors
     /// As `apply`.
@@ -98,7 +98,7 @@ impl GroupState {
     }
 
     fn settle(&mut self, one: &SettledPublisher) {
-        let is_known = self.origins.settle((one.group, one.session), one.below);
+        let is_known = self.origins.settle((one.data_group, one.session), one.below);
         self.strays += u64::from(!is_known);
     }
 

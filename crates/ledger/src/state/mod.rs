@@ -1,17 +1,17 @@
 //! What the entries of one data group add up to.
 
 mod apply;
+mod data_group_state;
 mod exactly_once;
 mod frozen;
 mod graves;
-mod group_state;
 mod kept_group;
 mod kept_session;
 mod origins;
 
+pub use data_group_state::DataGroupState;
 pub use exactly_once::Flight;
 pub use frozen::FrozenState;
-pub use group_state::GroupState;
 pub use kept_group::KeptGroup;
 pub use kept_session::{KeptSession, WillRef};
 pub use origins::Unsettled;

@@ -71,7 +71,7 @@ fn entries_of_messages() {
         Keeper { id: KeeperId(10), terms: Terms { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) } },
     ];
     let whole = Published {
-        origin: Some(Origin { group: 15, session: KeeperId(8), packet_id: 300, use_number: 129, settled: 127 }),
+        origin: Some(Origin { data_group: 15, session: KeeperId(8), packet_id: 300, use_number: 129, settled: 127 }),
         keepers: List::from_slice(&keepers),
         groups: List::from_slice(&[KeeperId(11)]),
         retained: Some("t"),
@@ -105,7 +105,7 @@ fn entries_of_messages() {
     progress.push(KeeperId(3), Fact::Got { packet_id: 1 });
     assert_eq!(progress.as_progress().facts.iter().next(), Some((KeeperId(3), Fact::Got { packet_id: 1 })));
 
-    let publishers = [SettledPublisher { group: 2, session: KeeperId(300), below: 128 }];
+    let publishers = [SettledPublisher { data_group: 2, session: KeeperId(300), below: 128 }];
     check(&Entry::Settled(Settled { publishers: List::from_slice(&publishers) }), &[11, 1, 1, 2, 0xAC, 2, 0x80, 1]);
     check(&Entry::Cleared(Cleared { topics: List::from_slice(&["t"]) }), &[8, 1, 1, 1, b't']);
 }

@@ -89,7 +89,7 @@ impl Model {
             self.picture.retained.insert(topic.clone(), index);
         }
         if let Some(origin) = origin {
-            let publisher = (origin.group, origin.session.0);
+            let publisher = (origin.data_group, origin.session.0);
             self.settle(publisher, origin.settled);
             if origin.use_number >= self.settled[&publisher] {
                 let (group, session) = publisher;
@@ -102,16 +102,18 @@ impl Model {
     fn settle(&mut self, publisher: (u16, u64), below: u64) {
         let settled = self.settled.entry(publisher).or_default();
         *settled = below.max(*settled);
-        self.picture.unsettled.retain(|(group, id, number), _| (*group, *id) != publisher || *number >= below);
+        self.picture
+            .unsettled
+            .retain(|(data_group, id, number), _| (*data_group, *id) != publisher || *number >= below);
     }
 
     fn settle_all(&mut self, publishers: &[SettledPublisher]) {
         for one in publishers {
-            let publisher = (one.group, one.session.0);
+            let publisher = (one.data_group, one.session.0);
             if self.settled.contains_key(&publisher) {
                 self.settle(publisher, one.below);
             }
-            if !self.picture.unsettled.keys().any(|(group, id, _)| (*group, *id) == publisher) {
+            if !self.picture.unsettled.keys().any(|(data_group, id, _)| (*data_group, *id) == publisher) {
                 self.settled.remove(&publisher);
             }
         }

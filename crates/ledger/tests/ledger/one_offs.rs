@@ -1,7 +1,7 @@
 //! Sessions, groups, retained messages and publishers that come once and are over: the state is as small behind them as before, and
 //! so is its snapshot, which is what stays on disk.
 
-use lapwing_ledger::{Fact, GroupState, KeeperId, Origin, SettledPublisher};
+use lapwing_ledger::{DataGroupState, Fact, KeeperId, Origin, SettledPublisher};
 
 use crate::operation::{Operation, OwnTerms, OwnWill};
 use crate::snapshots::snapshot;
@@ -31,7 +31,7 @@ fn comes(number: u64) -> [Operation; 7] {
         retained,
         origin,
     };
-    let origin = Origin { group: 3, session: KeeperId(session), packet_id: 1, use_number: 1, settled: 1 };
+    let origin = Origin { data_group: 3, session: KeeperId(session), packet_id: 1, use_number: 1, settled: 1 };
     let will = OwnWill { frame: vec![0; 9], delay_s: 1, message_expiry_s: None };
     [
         Operation::Open {
@@ -54,7 +54,7 @@ fn comes(number: u64) -> [Operation; 7] {
 fn goes(number: u64) -> [Operation; 6] {
     let session = first_of(number);
     let group = session + 1;
-    let settled = SettledPublisher { group: 3, session: KeeperId(session), below: 2 };
+    let settled = SettledPublisher { data_group: 3, session: KeeperId(session), below: 2 };
     [
         Operation::Progress(vec![
             (session, Fact::Got { packet_id: 7 }),
@@ -71,10 +71,10 @@ fn goes(number: u64) -> [Operation; 6] {
 /// Is there nothing left to be found, to be kept in the log, or to be written into a snapshot?
 #[test]
 fn what_is_over_leaves_nothing() {
-    let mut state = GroupState::new();
+    let mut state = DataGroupState::new();
     let empty: Vec<usize> = snapshot(&state).iter().map(Vec::len).collect();
     let mut index = 0;
-    let mut apply = |state: &mut GroupState, operations: &[Operation]| {
+    let mut apply = |state: &mut DataGroupState, operations: &[Operation]| {
         for operation in operations {
             index += 1;
             state.apply(index, &operation.encode()).expect("an entry behind the others");

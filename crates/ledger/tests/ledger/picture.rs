@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lapwing_ledger::{Flight, GroupState, KeptGroup, KeptSession, WillRef};
+use lapwing_ledger::{DataGroupState, Flight, KeptGroup, KeptSession, WillRef};
 
 use crate::operation::OwnTerms;
 
@@ -44,7 +44,7 @@ pub struct GroupPicture {
 }
 
 impl Picture {
-    pub fn of(state: &GroupState) -> Self {
+    pub fn of(state: &DataGroupState) -> Self {
         let picture = Picture {
             applied: state.applied(),
             sessions: state.sessions().map(|session| (session.client_id().into(), session_picture(session))).collect(),

@@ -1,7 +1,7 @@
 //! The bytes of snapshots of versions 1 and 2, as they may be found beside a log for ever.
 
 use lapwing_ledger::{
-    Changed, Entry, Fact, GroupDeclared, GroupOpened, GroupState, Keeper, KeeperId, List, Opened, Origin, Presence,
+    Changed, DataGroupState, Entry, Fact, GroupDeclared, GroupOpened, Keeper, KeeperId, List, Opened, Origin, Presence,
     ProgressBuf, Published, Subscribed, Subscription, SubscriptionIds, Terms, Will,
 };
 
@@ -9,8 +9,8 @@ use crate::picture::Picture;
 use crate::snapshots::{restore, snapshot};
 
 /// With a record of every kind.
-fn state() -> GroupState {
-    let mut state = GroupState::new();
+fn state() -> DataGroupState {
+    let mut state = DataGroupState::new();
     let mut apply = |index, entry: &Entry<'_>| {
         let mut bytes = vec![];
         entry.encode(&mut bytes).unwrap();
@@ -25,7 +25,7 @@ fn state() -> GroupState {
     let ids = [7, 300];
     let plain = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
     let many = Terms { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) };
-    let origin = Origin { group: 9, session: KeeperId(77), packet_id: 5, use_number: 2, settled: 2 };
+    let origin = Origin { data_group: 9, session: KeeperId(77), packet_id: 5, use_number: 2, settled: 2 };
     for (index, terms, origin, retained) in
         [(10, plain, None, None), (11, plain, Some(origin), None), (300, many, None, Some("t"))]
     {
@@ -82,7 +82,7 @@ fn version_1_is_read() {
     assert_eq!(Picture::of(&restored), Picture::of(&state));
     assert_eq!((restored.strays(), restored.live_entries()), (1, state.live_entries()));
     // It knows nothing of sizes, and neither does what is written of it.
-    let sizes = |state: &GroupState| {
+    let sizes = |state: &DataGroupState| {
         state.sessions().flat_map(|s| s.references().map(|(.., frame_bytes)| frame_bytes).collect::<Vec<_>>()).collect()
     };
     let (known, unknown): (Vec<u64>, Vec<u64>) = (sizes(&state), sizes(&restored));

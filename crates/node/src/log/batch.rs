@@ -10,7 +10,7 @@ pub(crate) enum Destination {
     /// Into a partition of a stream; the log gives it its offset.
     Stream { stream: StreamIndex, partition: u32 },
     /// Into the log of a data group, under the index that its shard has given it.
-    Group { group: u16, index: u64 },
+    DataGroup { data_group: u16, index: u64 },
 }
 
 /// One body.

@@ -73,13 +73,13 @@ impl LogFeed {
     /// is durable.
     pub(crate) fn entry(
         &mut self,
-        (group, index): (u16, u64),
+        (data_group, index): (u16, u64),
         slot: Slot,
         awaited: bool,
         encode: impl FnOnce(&mut Vec<u8>),
     ) -> u64 {
         encode(&mut self.open.bodies);
-        self.push(Destination::Group { group, index }, slot, awaited)
+        self.push(Destination::DataGroup { data_group, index }, slot, awaited)
     }
 
     /// The body is at the end of the open batch.

@@ -158,10 +158,10 @@ impl LogThread {
     fn append_record(&mut self, record: &Record, appended_at_us: i64, body: &[u8]) -> Result<(), StoreError> {
         let (stream, partition) = match (record.to, &mut self.keeper) {
             (Destination::Stream { stream, partition }, _) => (stream, partition),
-            (Destination::Group { group, index }, Some(keeper)) => {
-                return keeper.append((group, index), record, appended_at_us, body);
+            (Destination::DataGroup { data_group, index }, Some(keeper)) => {
+                return keeper.append((data_group, index), record, appended_at_us, body);
             }
-            (Destination::Group { .. }, None) => panic!("a shard keeps what the node has no log for"),
+            (Destination::DataGroup { .. }, None) => panic!("a shard keeps what the node has no log for"),
         };
         let append = Append {
             partition,

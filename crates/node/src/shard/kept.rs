@@ -58,7 +58,7 @@ impl Shard {
     pub(super) fn note_repeats(&mut self, origin: Option<Origin>) {
         let Some(origin) = origin.filter(|origin| origin.is_resent) else { return };
         if let Some(recovered) = &self.recovered {
-            self.clients.repeats = recovered.groups.having(&origin.logged());
+            self.clients.repeats = recovered.data_groups.having(&origin.logged());
         }
     }
 

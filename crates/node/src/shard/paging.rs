@@ -56,7 +56,7 @@ impl Clients {
         if let Some(windows) = &mut self.windows {
             windows.asked(bytes_max);
         }
-        Some(PageAsk { key, group: kept.slot.data_group(), entries, bytes_max })
+        Some(PageAsk { key, data_group: kept.slot.data_group(), entries, bytes_max })
     }
 
     fn take_page(&mut self, page: &QueuePage, now_ms: u64) {

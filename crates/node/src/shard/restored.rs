@@ -33,8 +33,8 @@ impl Shard {
         self.clients.windows = Some(Windows::new(self.shared.config.limits.queue_memory_bytes / shards));
         let settings = self.terms.first().map_or_else(Arc::<Settings>::default, |terms: &Terms| terms.settings.clone());
         let (shards, own) = (self.post.shards(), self.id);
-        for group in (0..DATA_GROUPS).filter(|group| Slot::first_of(*group).shard(shards) == own) {
-            recovered.restore(group, &settings, self.now_ms, self)?;
+        for data_group in (0..DATA_GROUPS).filter(|data_group| Slot::first_of(*data_group).shard(shards) == own) {
+            recovered.restore(data_group, &settings, self.now_ms, self)?;
         }
         self.keep_groups();
         self.settle_silent();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lapwing_ledger::{GroupState, KeptGroup, KeptSession, WillRef};
+use lapwing_ledger::{DataGroupState, KeptGroup, KeptSession, WillRef};
 
 /// One data group's.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ struct ConsumerGroup {
 }
 
 impl Picture {
-    pub(super) fn of(state: &GroupState) -> Self {
+    pub(super) fn of(state: &DataGroupState) -> Self {
         let unsettled = state.unsettled();
         Picture {
             applied: state.applied(),

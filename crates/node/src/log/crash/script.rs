@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, GroupState, KeeperId,
+    Changed, Cleared, DataGroupState, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, KeeperId,
     KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed,
     Subscription, SubscriptionIds, Terms, Unsubscribed, Will,
 };
@@ -34,8 +34,8 @@ impl Script {
     pub(super) fn new(seed: u64, commits: usize) -> Self {
         let mut random = seed;
         let mut writers: Vec<Writer> = GROUPS.into_iter().map(Writer::new).collect();
-        let mut states: Vec<GroupState> = GROUPS.iter().map(|_| GroupState::new()).collect();
-        let of = |states: &[GroupState]| states.iter().map(Picture::of).collect::<Vec<_>>();
+        let mut states: Vec<DataGroupState> = GROUPS.iter().map(|_| DataGroupState::new()).collect();
+        let of = |states: &[DataGroupState]| states.iter().map(Picture::of).collect::<Vec<_>>();
         let mut script = Script { commits: vec![], pictures: vec![of(&states)] };
         for _ in 0..commits {
             let mut commit = vec![];
@@ -184,7 +184,7 @@ impl Writer {
     }
 
     fn settle(&self, body: &mut Vec<u8>) -> Result<(), Fault> {
-        let publishers = [SettledPublisher { group: 3, session: KeeperId(1), below: self.uses }];
+        let publishers = [SettledPublisher { data_group: 3, session: KeeperId(1), below: self.uses }];
         Entry::Settled(Settled { publishers: List::from_slice(&publishers) }).encode(body)
     }
 
@@ -206,7 +206,7 @@ impl Writer {
             self.uses += 1;
             let settled = self.uses.saturating_sub(4);
             Origin {
-                group: 3,
+                data_group: 3,
                 session: KeeperId(1),
                 packet_id: 1 + (self.uses % 9) as u16,
                 use_number: self.uses,

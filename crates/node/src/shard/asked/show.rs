@@ -65,7 +65,7 @@ impl Shard {
             session: report,
             subscribed: subscriptions.map(|(filter, grant)| SubscriptionReport::new(filter, grant)).collect(),
             queue: session.queued().take(queued_max).map(|queued| QueuedReport::new(&queued, now_ms)).collect(),
-            group: Slot::of(client_id.as_bytes()).data_group(),
+            data_group: Slot::of(client_id.as_bytes()).data_group(),
         })
     }
 }

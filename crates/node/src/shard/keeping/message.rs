@@ -6,7 +6,7 @@ use lapwing_codec::{PacketId, Publish};
 use lapwing_ledger::{Entry, List, Published};
 use lapwing_session::{KeptTerms, Routed};
 
-use super::{GROUPS, Keeping, Kept};
+use super::{DATA_GROUP_COUNT, Keeping, Kept};
 use crate::holder::Holder;
 use crate::log::LogFeed;
 use crate::mail::encode_frame;
@@ -37,7 +37,7 @@ impl Origin {
     pub(crate) fn logged(self) -> lapwing_ledger::Origin {
         let Origin { publisher, of, .. } = self;
         lapwing_ledger::Origin {
-            group: publisher.slot.data_group(),
+            data_group: publisher.slot.data_group(),
             session: publisher.id,
             packet_id: of.packet_id.get(),
             use_number: of.use_number,
@@ -65,13 +65,13 @@ impl Keeping {
         self.ids.extend(terms.ids.iter().map(|id| id.get()).take(usize::from(u16::MAX)));
         let ids = lapwing_ledger::SubscriptionIds::from_slice(&self.ids);
         let terms = lapwing_ledger::Terms { qos: terms.qos as u8, retain: terms.retain, ids };
-        self.keepers[kept.group()].push(kept.id, terms).expect("the identifiers are bounded");
+        self.keepers[kept.data_group()].push(kept.id, terms).expect("the identifiers are bounded");
         self.open |= kept.bit();
     }
 
     /// A consumer group keeps the message in hand, under [`Keeping::next_index`].
     pub(crate) fn group_keeper(&mut self, kept: Kept) {
-        self.group_keepers[kept.group()].push(kept.id);
+        self.group_keepers[kept.data_group()].push(kept.id);
         self.open |= kept.bit();
     }
 
@@ -97,14 +97,14 @@ impl Keeping {
         let is_retained = retained == Some(Retained::Kept);
         let is_noted = is_retained || (retained.is_some() && about.origin.is_some());
         let noted_in = is_noted.then(|| usize::from(topic_slot.data_group()));
-        let open = std::mem::take(&mut self.open) | noted_in.map_or(0, |group| 1 << group);
+        let open = std::mem::take(&mut self.open) | noted_in.map_or(0, |data_group| 1 << data_group);
         if open == 0 {
             return false;
         }
         self.encode_frame(publish);
-        for group in (0..GROUPS).filter(|group| open & 1 << group != 0) {
-            let retained = (is_retained && noted_in == Some(group)).then_some(publish.topic);
-            self.publish(log, group, publish, retained, routed.expires_at_ms(), about);
+        for data_group in (0..DATA_GROUP_COUNT).filter(|data_group| open & 1 << data_group != 0) {
+            let retained = (is_retained && noted_in == Some(data_group)).then_some(publish.topic);
+            self.publish(log, data_group, publish, retained, routed.expires_at_ms(), about);
         }
         true
     }
@@ -117,15 +117,15 @@ impl Keeping {
     fn publish(
         &mut self,
         log: &mut LogFeed,
-        group: usize,
+        data_group: usize,
         publish: &Publish<'_>,
         retained: Option<&str>,
         expires_at_ms: Option<u64>,
         about: About,
     ) {
         let frame = std::mem::take(&mut self.frame);
-        let mut keepers = std::mem::take(&mut self.keepers[group]);
-        let mut groups = std::mem::take(&mut self.group_keepers[group]);
+        let mut keepers = std::mem::take(&mut self.keepers[data_group]);
+        let mut groups = std::mem::take(&mut self.group_keepers[data_group]);
         let entry = Entry::Published(Published {
             frame: &frame,
             published_at_ms: self.now_ms,
@@ -138,15 +138,15 @@ impl Keeping {
             holder: about.holder.filter(|_| retained.is_some()).map(Holder::logged),
         });
         let awaited = publish.qos.is_acknowledged();
-        self.append(log, slot_in(group), awaited, &entry);
+        self.append(log, slot_in(data_group), awaited, &entry);
         keepers.clear();
         groups.clear();
-        (self.keepers[group], self.group_keepers[group]) = (keepers, groups);
+        (self.keepers[data_group], self.group_keepers[data_group]) = (keepers, groups);
         self.frame = frame;
     }
 }
 
 /// The first slot of a data group: what an entry for several sessions of it is filed under.
-pub(super) fn slot_in(group: usize) -> Slot {
-    Slot::first_of(group as u16 % DATA_GROUPS)
+pub(super) fn slot_in(data_group: usize) -> Slot {
+    Slot::first_of(data_group as u16 % DATA_GROUPS)
 }

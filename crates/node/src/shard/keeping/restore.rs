@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::sessions::decode_grant;
 use super::stored::{Stored, StoredMessage};
-use super::{GROUPS, Kept, Origin, identity};
+use super::{DATA_GROUP_COUNT, Kept, Origin, identity};
 use crate::data_groups::{DataGroups, Doubt, Share};
 use crate::error::NodeError;
 use crate::holder::Holder;
@@ -25,8 +25,8 @@ use crate::slot::Slot;
 #[derive(Clone)]
 pub(crate) struct Recovered {
     /// By data group: the index of the next entry.
-    pub(crate) next_index: [u64; GROUPS],
-    pub(crate) groups: DataGroups,
+    pub(crate) next_index: [u64; DATA_GROUP_COUNT],
+    pub(crate) data_groups: DataGroups,
     /// Consumer groups that were kept: see [`DataGroups::shares`].
     pub(crate) shares: Arc<BTreeMap<Box<str>, Share>>,
     pub(crate) reader: JournalReader,
@@ -81,18 +81,18 @@ impl Recovered {
     /// `Store`, `Entry`: the log cannot be read, or holds what this program does not understand.
     pub(crate) fn restore(
         &self,
-        group: u16,
+        data_group: u16,
         settings: &Arc<Settings>,
         now_ms: u64,
         hands: &mut impl Hands,
     ) -> Result<(), NodeError> {
-        let stored = Stored::read(self, group, now_ms)?;
-        let doubts = self.groups.doubts(group);
-        let state = self.groups.get(group);
+        let stored = Stored::read(self, data_group, now_ms)?;
+        let doubts = self.data_groups.doubts(data_group);
+        let state = self.data_groups.get(data_group);
         for kept in state.sessions() {
             let of_session: Vec<Doubt> = doubts.iter().filter(|doubt| doubt.session == kept.id()).copied().collect();
             let restored = restore_session(kept, &stored, &of_session, (hands.next_key(), settings), now_ms);
-            hands.session(restored.map_err(|fault| NodeError::Entry { group, index: kept.id().0, fault })?);
+            hands.session(restored.map_err(|fault| NodeError::Entry { data_group, index: kept.id().0, fault })?);
         }
         let groups: Vec<_> = state.groups().map(|kept| unfinished(kept, &stored)).collect();
         for stored in state.retained().filter_map(|(_, index)| stored.message(index)) {
@@ -117,7 +117,7 @@ impl Recovered {
         let RestoredGroup { kept, messages, over, .. } = restored;
         messages.retain(|(entry, stored)| {
             let is_adopted = stored.message.publish().qos == QoS::ExactlyOnce
-                && self.groups.having(&Origin::of_group(*kept, *entry, entry.get()).logged()) != 0;
+                && self.data_groups.having(&Origin::of_group(*kept, *entry, entry.get()).logged()) != 0;
             over.extend(is_adopted.then_some(*entry));
             !is_adopted
         });

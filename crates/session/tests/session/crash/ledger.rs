@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lapwing_ledger::{
-    Changed, Entry, Fact, GroupState, KeeperId, KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published,
+    Changed, DataGroupState, Entry, Fact, KeeperId, KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published,
     SubscriptionIds, Terms,
 };
 
@@ -40,8 +40,8 @@ pub fn assert_unsettled(log: &Log) {
     assert_eq!(unsettled.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
 
-fn state_of(log: &Log, is_own: bool) -> GroupState {
-    let mut state = GroupState::new();
+fn state_of(log: &Log, is_own: bool) -> DataGroupState {
+    let mut state = DataGroupState::new();
     let mut bytes = Vec::new();
     for (index, record) in (1..).zip(&log.records) {
         bytes.clear();
@@ -64,7 +64,7 @@ fn encode(record: &Record, is_own: bool, out: &mut Vec<u8>) {
                 keepers.push(SESSION, terms).expect("no ids");
             }
             let origin = origin.map(|origin| Origin {
-                group: 0,
+                data_group: 0,
                 session: SESSION,
                 packet_id: origin.packet_id.get(),
                 use_number: origin.use_number,
