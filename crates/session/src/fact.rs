@@ -57,7 +57,7 @@ impl Fact {
     ///
     /// It is a matter of the session, not of the connection: where that breaks first, the next one says the same again
     /// without a fact, and has to wait for the one that was told.
-    pub const fn holds_output(&self) -> bool {
+    pub const fn fences_output(&self) -> bool {
         match self {
             Fact::Sent { .. } | Fact::Got { .. } | Fact::Released { .. } => true,
             Fact::Finished { .. } | Fact::Received { .. } | Fact::Doubted { .. } => false,

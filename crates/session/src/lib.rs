@@ -47,7 +47,8 @@
 //! Kept sessions: `session.keep(id)` after `open`, and the session tells [`Fact`]s: take them after each call that has an
 //! `Io`. `deliver` gets the index of the entry that the message has in the log if it is kept, and `session.kept_terms(index)`
 //! says so and how. Entries and facts, replayed in order, make a [`Restoration`]; its session is as if its connection had
-//! broken when the last of them was told. What a fact `holds_output` for leaves when it is durable.
+//! broken when the last of them was told. Bytes that were written in one call with a fact that `fences_output` leave when that
+//! fact is durable.
 //!
 //! What waits for a kept session may lie in the log only ([`Io::at_hand_bytes_max`]): after each call `session.wants_page()`
 //! says whether to read on there, `ask_page` which entries, and `take_page` takes what was read. `page_out` after

@@ -57,7 +57,7 @@ pub(crate) struct Clients {
     /// What they wait for.
     pub(crate) promises: Promises,
     /// Connections whose output waits for the disk.
-    pub(super) held: Vec<usize>,
+    pub(super) fenced: Vec<usize>,
     /// How much of what waits for kept sessions is in memory; None: all of it.
     pub(super) windows: Option<Windows>,
     /// Sessions for which something should be read from the log, each once.
@@ -97,7 +97,7 @@ impl Clients {
             repeats: 0,
             in_memory: false,
             promises: Promises::new(shards),
-            held: Vec::new(),
+            fenced: Vec::new(),
             windows: None,
             asking: Vec::new(),
             buffers: Buffers::default(),
@@ -216,7 +216,7 @@ impl Clients {
     /// Connections, sessions, client ids, and all lists of those with work to do.
     #[cfg(test)]
     pub(crate) fn lengths(&self) -> [usize; 5] {
-        let listed = self.ready.len() + self.touched.len() + self.awaiting.len() + self.large.len() + self.held.len();
+        let listed = self.ready.len() + self.touched.len() + self.awaiting.len() + self.large.len() + self.fenced.len();
         let others = self.overflowing.len() + self.losing.len() + self.facts.len() + self.asking.len();
         let [sessions, ids, places] = self.sessions.lengths();
         [self.connections.len(), sessions, ids, listed + others, places]
@@ -240,7 +240,7 @@ impl Clients {
                 let answer = work(&mut entry.session, &mut Io { at_hand_bytes_max, ..io });
                 if entry.session.has_facts() && entry.tell(&mut self.told, &mut self.facts) {
                     let promise = self.promises.take();
-                    connection.hold_output(before, promise);
+                    connection.fence_output(before, promise);
                 }
                 if connection.output.len() > before {
                     self.sent.count(&connection.output[before..]);

@@ -11,7 +11,7 @@ use lapwing_session::{Session, SessionKey};
 
 use super::entry::Entry;
 use super::groups::Membership;
-use super::hold::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
+use super::pause::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
 use super::{Due, Shard};
 use crate::holder::Holder;
 use crate::hooks::HookClient;

@@ -64,11 +64,11 @@ impl Entry {
     /// durable.
     pub(super) fn tell(&mut self, told: &mut Vec<Fact>, facts: &mut Vec<(Kept, Fact)>) -> bool {
         self.session.take_facts(told);
-        let holds_output = told.iter().any(Fact::holds_output);
+        let fences_output = told.iter().any(Fact::fences_output);
         match self.kept_as.kept {
             Some(kept) => facts.extend(told.drain(..).map(|fact| (kept, fact))),
             None => told.clear(),
         }
-        holds_output
+        fences_output
     }
 }

@@ -1,6 +1,6 @@
 //! The end of connections, and of the sessions that end with them: wills, expiry.
 
-use super::connection::{Hold, Stage};
+use super::connection::{Pause, Stage};
 use super::{Due, Shard};
 use crate::events::Happened;
 use crate::holder::Holder;
@@ -124,7 +124,7 @@ impl Shard {
     pub(super) fn finish_connection(&mut self, index: usize) {
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Closing;
-            connection.hold = None;
+            connection.paused = None;
             connection.input = Vec::new();
             self.clients.touch(index);
         }
@@ -145,7 +145,7 @@ impl Shard {
         let (connection, client_id, who) =
             (entry.connection, entry.session.shared_client_id().clone(), entry.standing.who.clone());
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index))
-            && (connection.hold.is_some() || connection.socket.has_unread())
+            && (connection.paused.is_some() || connection.socket.has_unread())
         {
             // Its packets wait because we do not read them, or because this process stood still (it was stopped, its machine
             // was suspended): silence would be our doing.
@@ -199,7 +199,7 @@ impl Shard {
             let Some(stage) = self.clients.connection(index).map(|connection| connection.stage) else { continue };
             match stage {
                 Stage::Closing => self.end_delay(index),
-                Stage::Open { session, .. } if self.awaits_commit(session) || self.is_held(index) => {
+                Stage::Open { session, .. } if self.awaits_commit(session) || self.is_fenced(index) => {
                     self.hold_back(index);
                 }
                 _ => self.dismiss(index, self.leaving_reason(), "the server shuts down"),
@@ -221,13 +221,13 @@ impl Shard {
     }
 
     /// Whether what the client is told next waits for the disk.
-    fn is_held(&mut self, index: usize) -> bool {
-        self.clients.connection(index).is_some_and(|connection| connection.is_held())
+    fn is_fenced(&mut self, index: usize) -> bool {
+        self.clients.connection(index).is_some_and(|connection| connection.is_fenced())
     }
 
     fn hold_back(&mut self, index: usize) {
         let Some(connection) = self.clients.connection(index) else { return };
-        connection.hold = Some(Hold::Drain);
+        connection.paused = Some(Pause::Drain);
     }
 
     /// Counts a session that has no connection any more; false where there is no place for it, or its holder has its share.

@@ -1,6 +1,6 @@
 //! Writing out: each touched connection once per turn, and what becomes of one that does not take its bytes.
 
-use super::connection::{Flushed, Hold, Stage};
+use super::connection::{Flushed, Pause, Stage};
 use super::in_hand::InHand;
 use super::{Due, Shard};
 
@@ -48,13 +48,13 @@ impl Shard {
             self.replays.wake(session);
         }
         self.counters.bytes_out.add(bytes);
-        if connection.hold == Some(Hold::Output) {
-            self.release_reader(index);
+        if connection.paused == Some(Pause::Output) {
+            self.resume_reader(index);
         }
         match flushed {
             Flushed::All => self.flushed(index),
             Flushed::Rest => self.check_reader(index),
-            Flushed::Held => self.held_back(index),
+            Flushed::Fenced => self.wait_at_fence(index),
             Flushed::Broken => self.hear_last_words(index),
         }
     }
@@ -83,11 +83,11 @@ impl Shard {
 
     /// The rest waits for the disk, and the connection with it; one that ends does not: what it was not told, it was not
     /// promised.
-    fn held_back(&mut self, index: usize) {
+    fn wait_at_fence(&mut self, index: usize) {
         let kept = self.clients.promises.kept();
         let Some(connection) = self.clients.connection(index) else { return };
         if matches!(connection.stage, Stage::Closing) {
-            connection.forget_held(kept);
+            connection.drop_fenced(kept);
             self.clients.touch(index);
         } else {
             self.clients.wait_for_disk(index);

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use lapwing_codec::{Packet, Publish, decode};
 
 use super::Shard;
-use super::connection::Hold;
+use super::connection::Pause;
 use super::judge::Candidate;
 use super::licence::permits;
 use super::serve::{Client, Flow};
@@ -44,7 +44,7 @@ pub(super) enum Ticket {
 
 /// What became of the wish to ask.
 pub(super) enum Asking {
-    /// The connection is on hold now.
+    /// The connection is paused now.
     Asked,
     /// The queue is full: there will be no answer.
     Full,
@@ -113,7 +113,7 @@ impl Shard {
         self.ask(index, calls)
     }
 
-    /// Asks for an open or connecting connection, which is on hold then.
+    /// Asks for an open or connecting connection, which is paused then.
     pub(super) fn ask(&mut self, index: usize, calls: Vec<HookCall>) -> Asking {
         let (Some(hooks), Some(first)) = (&mut self.hooks, calls.first()) else { return Asking::Needless };
         let (hook, count) = (first.hook(), calls.len());
@@ -125,12 +125,12 @@ impl Shard {
         Asking::Asked
     }
 
-    /// Puts a connection on hold until its answer is there.
+    /// Pauses a connection until its answer is there.
     pub(super) fn wait_at_gate(&mut self, index: usize, ticket: Ticket) {
         if let Some(connection) = self.clients.connection(index) {
             connection.gate_mut().ticket = Some(ticket);
-            // Not in the list of those held: nothing is looked at again before the answer comes.
-            connection.hold = Some(Hold::Gate);
+            // Not in the list of those that are paused: nothing is looked at again before the answer comes.
+            connection.paused = Some(Pause::Gate);
         }
     }
 
@@ -196,8 +196,8 @@ impl Shard {
     pub(super) fn leave_gate(&mut self, index: usize) {
         let Some(connection) = self.clients.connection(index) else { return };
         // A node that drains has other plans with it.
-        if connection.hold == Some(Hold::Gate) {
-            connection.hold = None;
+        if connection.paused == Some(Pause::Gate) {
+            connection.paused = None;
             self.clients.queue_read(index);
         }
     }

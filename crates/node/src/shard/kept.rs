@@ -102,7 +102,7 @@ impl Shard {
             // With it waits what the connection before was told, and this one is told again without a fact of its own.
             let promise = self.clients.promises.take();
             if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
-                connection.hold_output(begun, promise);
+                connection.fence_output(begun, promise);
             }
         }
     }
@@ -117,7 +117,7 @@ impl Shard {
             let index = connection.filter(|_| is_awaited);
             let promise = index.map(|_| self.clients.promises.take());
             if let Some((connection, promise)) = index.and_then(|index| self.clients.connection(index)).zip(promise) {
-                connection.hold_output(begun, promise);
+                connection.fence_output(begun, promise);
             }
         }
         self.clients.keeping = Some(keeping);

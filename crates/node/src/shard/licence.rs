@@ -165,7 +165,7 @@ impl Shard {
             let refused = Accepted::Refused(ReasonCode::NotAuthorized);
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, refused, io));
         }
-        if charged == Flow::Held { charged } else { self.check_output(index) }
+        if charged == Flow::Paused { charged } else { self.check_output(index) }
     }
 
     /// Takes a session's licence for a while in which its connection cannot be asked.

@@ -9,7 +9,6 @@ mod another_will;
 mod answers;
 mod asked;
 mod audit;
-mod barriers;
 mod beyond;
 mod buffers;
 mod certificates;
@@ -27,6 +26,7 @@ mod exchange;
 mod farewell;
 #[cfg(debug_assertions)]
 mod faults;
+mod fences;
 mod first_word;
 mod flush;
 mod gate;
@@ -34,7 +34,6 @@ mod given_id;
 mod grants;
 mod groups;
 mod hear_out;
-mod hold;
 mod holdings;
 mod holds;
 mod in_hand;
@@ -58,6 +57,7 @@ mod packets;
 mod pages;
 mod paging;
 mod parts;
+mod pause;
 mod post;
 mod pressure;
 mod promises;
@@ -120,7 +120,6 @@ use clients::Clients;
 use due::Due;
 use endings::Endings;
 use groups::{GroupTable, Pending};
-use hold::Held;
 use holds::Holds;
 pub(crate) use holds::ranked as ranked_holds;
 use in_hand::InHand;
@@ -130,6 +129,7 @@ pub(crate) use keeping::{Kept, Origin, Recovered};
 pub(crate) use one_offs::count as one_off_count;
 pub(crate) use owed_wills::Debt;
 use owed_wills::OwedWills;
+use pause::Paused;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
 use promises::Confirmations;
 use replay::Replays;
@@ -219,7 +219,7 @@ pub(crate) struct Shard {
     retained_timer_ms: Option<u64>,
     counters: Arc<ShardCounters>,
     /// Connections that are not read until there is room; each knows why.
-    held: Held,
+    paused: Paused,
     /// Shared by all connections; what is left of a read moves to the connection.
     read_buffer: Vec<u8>,
     /// The node's clock at the beginning of the turn.

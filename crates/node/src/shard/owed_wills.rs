@@ -18,7 +18,7 @@ use lapwing_session::{Accepted, SessionKey};
 use rustc_hash::FxHashMap;
 
 use super::Shard;
-use super::connection::Hold;
+use super::connection::Pause;
 use super::keeping::{Kept, LoggedAs, Origin};
 use crate::desk::Reply;
 use crate::log::LogFeed;
@@ -203,7 +203,7 @@ impl Shard {
         let Some(owed) = self.owed_wills.by_client.get_mut(client_id) else { return false };
         let Some(connection) = self.clients.connection(index) else { return false };
         owed.connects.push((index, connection.born));
-        connection.hold = Some(Hold::Gate);
+        connection.paused = Some(Pause::Gate);
         true
     }
 

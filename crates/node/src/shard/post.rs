@@ -111,7 +111,7 @@ impl Post {
         })
     }
 
-    /// True when so much waits here that no connection at all is read: each of those held has added one message.
+    /// True when so much waits here that no connection at all is read: each of those that are paused has added one message.
     pub(crate) fn is_overfull(&self) -> bool {
         self.lanes.iter().flatten().any(|lanes| lanes.publish.pending().max(lanes.direct.pending()) > PARCELS_MARK)
     }

@@ -17,7 +17,7 @@ use lapwing_codec::{Packet, Publish, ReasonCode};
 use lapwing_session::{Inbound, Message, Routed, SessionKey};
 
 use super::Shard;
-use super::connection::Hold;
+use super::connection::Pause;
 use super::mailroom::ELSEWHERE;
 use super::route::Target;
 use super::serve::{Client, Flow};
@@ -113,7 +113,7 @@ impl Shard {
             return false;
         }
         connection.room = Room::Asked { left: asked.len() as u32, missing: None, reserved };
-        connection.hold = Some(Hold::Gate);
+        connection.paused = Some(Pause::Gate);
         let born = connection.born;
         for &(shard, wanted) in asked {
             let posted = self.sequences.posted(shard);

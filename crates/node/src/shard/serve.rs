@@ -9,7 +9,7 @@ use lapwing_session::{Accepted, Inbound, Routed, SessionKey, Step};
 use lapwing_transport::Refusal;
 
 use super::Shard;
-use super::connection::{Hold, Stage};
+use super::connection::{Pause, Stage};
 use super::in_hand::InHand;
 use crate::hooks::HookClient;
 use crate::signals::REPORT_TOPIC;
@@ -20,7 +20,7 @@ pub(super) enum Flow {
     /// The next packet, please.
     Continue,
     /// It is not read on until there is room.
-    Held,
+    Paused,
     /// The same until there is a verdict: the packet is not handled yet, and its bytes are kept.
     Asked,
     /// A part of the packet is done: its bytes are kept for the rest.
@@ -226,7 +226,7 @@ impl Shard {
         if publish.qos.is_acknowledged()
             && let Some(flow) = self.refuse_without_room(index, client, inbound)
         {
-            return if charged == Flow::Held { charged } else { flow };
+            return if charged == Flow::Paused { charged } else { flow };
         }
         if self.refuses_unacknowledged(publish.qos) {
             return charged;
@@ -246,10 +246,10 @@ impl Shard {
         }
         let is_kept = matches!(accepted, Accepted::Later(_));
         if is_kept && self.log.as_ref().is_some_and(|log| !log.has_credit()) {
-            return self.hold(index, Hold::Log);
+            return self.pause(index, Pause::Log);
         }
         if !self.post.has_credit() {
-            return self.hold(index, Hold::Mail);
+            return self.pause(index, Pause::Mail);
         }
         charged
     }

@@ -11,11 +11,11 @@ use super::asked::Asked;
 use super::clients::Clients;
 use super::endings::Endings;
 use super::groups::{GroupTable, Pending};
-use super::hold::Held;
 use super::holds::Holds;
 use super::in_hand::InHand;
 use super::interest::Announcer;
 use super::owed_wills::OwedWills;
+use super::pause::Paused;
 use super::promises::Confirmations;
 use super::replay::Replays;
 use super::retained::RetainedTable;
@@ -126,7 +126,7 @@ impl Shard {
             will_holder: None,
             owed_wills: OwedWills::default(),
             reserved_room: None,
-            held: Held::default(),
+            paused: Paused::default(),
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,
             draining: false,

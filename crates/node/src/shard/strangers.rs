@@ -7,7 +7,7 @@ use lapwing_transport::{PeerAddress, Socket};
 
 use super::Shard;
 use super::connect::spoken;
-use super::connection::Hold;
+use super::connection::Pause;
 use crate::listeners::ListenerId;
 use crate::strangers::{Place, Source, Stranger};
 
@@ -50,7 +50,7 @@ impl Shard {
         }
         let buffers = connection.input.capacity() + connection.output.capacity();
         let bytes = buffers + connection.socket.held_bytes() + kept_bytes;
-        stranger.hold(bytes as u64, connection.hold == Some(Hold::Gate), now_ms);
+        stranger.hold(bytes as u64, connection.paused == Some(Pause::Gate), now_ms);
     }
 
     /// Ends those that the table has found to be too many. Nothing can be said to them: they have named no version.

@@ -257,7 +257,7 @@ impl Shard {
     fn answer(&mut self, answer: Answer) {
         let Answer { to, reply, replays, wanted, promise, untold } = answer;
         self.observe_joined(to, &reply, untold);
-        match self.clients.with_held(to, promise, |session, io| session.reply(reply, io)) {
+        match self.clients.with_fence(to, promise, |session, io| session.reply(reply, io)) {
             Some(Ok(())) => {}
             Some(Err(close)) => {
                 if let Some(index) = self.clients.entry(to).and_then(|entry| entry.connection) {

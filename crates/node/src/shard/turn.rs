@@ -121,7 +121,7 @@ impl Shard {
             urgent || !inlet.direct.is_empty() || (has_direct_credit && !inlet.publish.is_empty())
         });
         mail || self.clients.has_touched()
-            || self.can_release()
+            || self.can_resume()
             || (self.clients.ready_count() > 0 && !self.post.is_overfull())
             || self.doors.are_open(self.now_ms)
             || self.has_shaken()
@@ -198,7 +198,7 @@ impl Shard {
         self.take_pages();
         self.serve_operators();
         self.take_verdicts();
-        self.release_held();
+        self.resume_paused();
         self.serve_ready();
         self.end_strangers();
         if !self.must_hear_first(before_ms) {

@@ -17,7 +17,7 @@ impl Clients {
     pub(crate) fn queue_read(&mut self, index: usize) {
         if let Some(connection) = self.connections.get_mut(index)
             && !connection.queued
-            && connection.hold.is_none()
+            && connection.paused.is_none()
         {
             connection.queued = true;
             self.ready.push_back(index);

@@ -8,7 +8,7 @@ use super::turn_lists::touch;
 
 impl Clients {
     /// As [`Clients::with`]; what `work` writes waits for `promise`, if it is not kept yet.
-    pub(crate) fn with_held<T>(
+    pub(crate) fn with_fence<T>(
         &mut self,
         key: SessionKey,
         promise: Option<u64>,
@@ -19,7 +19,7 @@ impl Clients {
         if let Some(promise) = promise.filter(|promise| *promise > self.promises.kept())
             && let Some(connection) = self.connection_of(key)
         {
-            connection.hold_output(begun, promise);
+            connection.fence_output(begun, promise);
         }
         answer
     }
@@ -35,7 +35,7 @@ impl Clients {
             && !connection.waits_for_disk
         {
             connection.waits_for_disk = true;
-            self.held.push(index);
+            self.fenced.push(index);
         }
     }
 
@@ -46,7 +46,7 @@ impl Clients {
 
     /// Promises up to `through` are kept: acknowledgements that waited for them are written, and what was held back goes.
     pub(crate) fn committed(&mut self, through: u64) {
-        for index in std::mem::take(&mut self.held) {
+        for index in std::mem::take(&mut self.fenced) {
             if let Some(connection) = self.connections.get_mut(index) {
                 connection.waits_for_disk = false;
                 touch(connection, index, &mut self.touched);

@@ -60,11 +60,11 @@ fn qos_2_tells_each_step() {
 
 /// Which facts hold back what was written with them?
 #[test]
-fn three_facts_hold_output() {
+fn three_facts_fence_output() {
     let packet_id = id(1);
     let holding = [sent(1, 1), Fact::Got { packet_id }, Fact::Released { packet_id }];
-    assert!(holding.iter().all(Fact::holds_output));
-    assert!(![finished(1), Fact::Received { packet_id, use_number: 1 }].iter().any(Fact::holds_output));
+    assert!(holding.iter().all(Fact::fences_output));
+    assert!(![finished(1), Fact::Received { packet_id, use_number: 1 }].iter().any(Fact::fences_output));
 }
 
 /// Are messages that wait told when they are sent, and those that give way or expire when they go?

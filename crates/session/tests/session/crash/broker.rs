@@ -68,7 +68,7 @@ impl Broker {
     /// After every call of the session: facts into the log, bytes behind those that wait.
     fn told(&mut self) {
         let facts = self.rig.facts();
-        let holds = facts.iter().any(|fact| fact.holds_output() && !self.is_careless(fact));
+        let holds = facts.iter().any(|fact| fact.fences_output() && !self.is_careless(fact));
         self.logs[0].records.extend(facts.into_iter().map(Record::Fact));
         if holds {
             self.hold = self.logs[0].records.len();

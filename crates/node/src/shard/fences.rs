@@ -5,14 +5,14 @@
 
 use std::collections::VecDeque;
 
-/// The barriers of one connection's output.
+/// The output fences of one connection: what lies behind one leaves when the promise that it waits for is kept.
 #[derive(Debug, Default)]
-pub(crate) struct Barriers {
+pub(crate) struct Fences {
     /// Position in the output buffer and promise, both ascending: from there on nothing leaves before it is kept.
     line: VecDeque<(usize, u64)>,
 }
 
-impl Barriers {
+impl Fences {
     /// What lies at `position` or behind it waits for `promise`, at least.
     pub(crate) fn add(&mut self, position: usize, promise: u64) {
         if self.line.back().is_none_or(|(_, last)| *last < promise) {
@@ -25,7 +25,7 @@ impl Barriers {
         while self.line.front().is_some_and(|(_, promise)| *promise <= kept) {
             self.line.pop_front();
         }
-        debug_assert!(self.line.iter().all(|(position, _)| *position < len), "a barrier beyond the output");
+        debug_assert!(self.line.iter().all(|(position, _)| *position < len), "a fence beyond the output");
         self.line.front().map_or(len, |(position, _)| len.min(*position))
     }
 
@@ -44,18 +44,18 @@ impl Barriers {
 mod tests {
     use super::*;
 
-    /// Does each barrier hold what lies behind it until its own promise is kept, however the buffer moves?
+    /// Does each fence keep back what lies behind it until its own promise is kept, however the buffer moves?
     #[test]
-    fn what_lies_behind_a_barrier_waits() {
-        let mut barriers = Barriers::default();
-        assert_eq!(barriers.free(0, 50), 50);
-        barriers.add(10, 1);
-        barriers.add(15, 1);
-        barriers.add(20, 3);
-        assert_eq!(barriers.free(0, 50), 10);
-        barriers.shift(10);
-        assert_eq!(barriers.free(0, 40), 0);
-        assert_eq!(barriers.free(2, 40), 10);
-        assert_eq!((barriers.free(3, 40), barriers.is_empty()), (40, true));
+    fn what_lies_behind_a_fence_waits() {
+        let mut fences = Fences::default();
+        assert_eq!(fences.free(0, 50), 50);
+        fences.add(10, 1);
+        fences.add(15, 1);
+        fences.add(20, 3);
+        assert_eq!(fences.free(0, 50), 10);
+        fences.shift(10);
+        assert_eq!(fences.free(0, 40), 0);
+        assert_eq!(fences.free(2, 40), 10);
+        assert_eq!((fences.free(3, 40), fences.is_empty()), (40, true));
     }
 }
