@@ -33,7 +33,7 @@
 //!   is_over()                                forget the group
 //!
 //! the shard of a member; all of it on one lane, in order
-//!   SUBSCRIBE                                if can_join(key): join(key, epoch, terms)
+//!   SUBSCRIBE                                if can_join(key): join(key, epoch, options)
 //!   another declaration                      redeclare(key, epoch, declaration)
 //!   a Send of another epoch than now         forget it: the `lost` of its epoch brings it back
 //!   a Send after UNSUBSCRIBE                 handed_back(key, epoch, assignment)
@@ -75,7 +75,7 @@ pub use assignment::{AssignmentId, Epoch, Written};
 pub use counters::{Counters, DropReason};
 pub use facts::{Facts, Lane};
 pub use group::Group;
-pub use membership::{Presence, Tally, Terms};
+pub use membership::{MemberOptions, Presence, Tally};
 pub use settings::{Expired, Overflow, Settings};
 pub use view::{GroupView, MemberView};
 pub use watch::CHECK_US;

@@ -5,15 +5,15 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use lapwing_ledger::{
-    DataGroupState, Entry, Fact, KeeperId, KeepersBuf, List, Opened, ProgressBuf, Published, Restorer, SubscriptionIds,
-    Terms,
+    DataGroupState, DeliveryOptions, Entry, Fact, KeeperId, KeepersBuf, List, Opened, ProgressBuf, Published, Restorer,
+    SubscriptionIds,
 };
 use lapwing_stopwatch::best_ns;
 
 const ROUNDS: u32 = 500_000;
 const SESSIONS: u64 = 1000;
 const LONG: u64 = 10_000_000;
-const TERMS: Terms<'static> = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
+const OPTIONS: DeliveryOptions<'static> = DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
 
 /// A state, and room for entries.
 struct Log {
@@ -45,7 +45,7 @@ impl Log {
     fn publish(&mut self, ids: impl Iterator<Item = u64>) -> u64 {
         let mut keepers = std::mem::take(&mut self.keepers);
         keepers.clear();
-        ids.for_each(|id| keepers.push(KeeperId(id), TERMS).expect("within the bounds"));
+        ids.for_each(|id| keepers.push(KeeperId(id), OPTIONS).expect("within the bounds"));
         self.apply(&Entry::Published(Published {
             frame: &[b'x'; 128],
             published_at_ms: 1_700_000_000_000,

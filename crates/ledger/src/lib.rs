@@ -24,7 +24,7 @@
 //! let session = KeeperId(1); // the index of the entry that opened it
 //!
 //! let mut keepers = KeepersBuf::new();
-//! keepers.push(session, Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY })?;
+//! keepers.push(session, DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY })?;
 //! let published = Published {
 //!     frame: b"a PUBLISH",
 //!     published_at_ms: 2,
@@ -54,6 +54,7 @@
 #![forbid(unsafe_code)]
 
 mod bounds;
+mod delivery_options;
 mod entry;
 mod fault;
 mod keeper_id;
@@ -61,13 +62,13 @@ mod live;
 mod queue;
 mod snapshot;
 mod state;
-mod terms;
 mod wire;
 
 pub use bounds::{
     DECLARATION_BYTES_MAX, FRAME_BYTES_MAX, IDENTITY_BYTES_MAX, INDEX_MAX, SUBSCRIPTION_ID_MAX, SUBSCRIPTION_IDS_MAX,
     TEXT_BYTES_MAX,
 };
+pub use delivery_options::{DeliveryOptions, Keeper, SubscriptionIds};
 pub use entry::{
     Changed, Cleared, Ended, Entry, Fact, Facts, GroupDeclared, GroupEnded, GroupOpened, KeepersBuf, Lost, Opened,
     Origin, Presence, Progress, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription,
@@ -77,7 +78,6 @@ pub use fault::Fault;
 pub use keeper_id::KeeperId;
 pub use snapshot::Restorer;
 pub use state::{DataGroupState, Flight, FrozenState, KeptGroup, KeptSession, Unsettled, WillRef};
-pub use terms::{Keeper, SubscriptionIds, Terms};
 pub use wire::List;
 
 pub(crate) use state::ExactlyOnce;

@@ -45,7 +45,7 @@
 //! before `disconnected`; session over: `session.unbind(true)` before `end`.
 //!
 //! Kept sessions: `session.keep(id)` after `open`, and the session tells [`Fact`]s: take them after each call that has an
-//! `Io`. `deliver` gets the index of the entry that the message has in the log if it is kept, and `session.kept_terms(index)`
+//! `Io`. `deliver` gets the index of the entry that the message has in the log if it is kept, and `session.kept_options(index)`
 //! says so and how. Entries and facts, replayed in order, make a [`Restoration`]; its session is as if its connection had
 //! broken when the last of them was told. Bytes that were written in one call with a fact that `fences_output` leave when that
 //! fact is durable.
@@ -125,7 +125,7 @@ pub use fact::Fact;
 pub use grant::Grant;
 pub use inbound::{Inbound, Receipt};
 pub use io::Io;
-pub use kept::KeptTerms;
+pub use kept::KeptOptions;
 pub use leave::{Departure, Ended, Tick};
 pub use losses::Losses;
 pub use message::Message;
@@ -140,4 +140,4 @@ pub use step::Step;
 pub use subscriptions::{Reply, SubscribeRequest, Subscription, UnsubscribeRequest};
 pub use uses::Origin;
 pub use view::QueuedView;
-pub use will::WillTerms;
+pub use will::WillMessage;

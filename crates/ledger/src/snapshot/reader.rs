@@ -8,9 +8,11 @@ use super::{
 use super::{VERSION, VERSION_WITHOUT_SIZES, origin_record, session_record};
 use crate::bounds::DECLARATION_BYTES_MAX;
 use crate::queue::{Queue, Reference};
-use crate::state::NO_TERMS;
+use crate::state::NO_OPTIONS;
 use crate::wire::{Input, Pack};
-use crate::{DataGroupState, ExactlyOnce, Fault, Flight, KeeperId, KeptGroup, KeptSession, Subscription, Terms};
+use crate::{
+    DataGroupState, DeliveryOptions, ExactlyOnce, Fault, Flight, KeeperId, KeptGroup, KeptSession, Subscription,
+};
 
 /// Makes a state from the chunks of a snapshot.
 #[derive(Debug, Default)]
@@ -178,12 +180,12 @@ impl Restorer {
 
     fn references(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
         let count = input.count("the number of references is cut off or impossible")?;
-        let mut reference = Reference { entry: 0, terms: NO_TERMS, units: 0 };
+        let mut reference = Reference { entry: 0, options: NO_OPTIONS, units: 0 };
         for _ in 0..count {
             let here = *input;
             let number = input.number("a reference is cut off")?;
             if number & 1 != 0 {
-                reference.terms = Terms::take(input)?;
+                reference.options = DeliveryOptions::take(input)?;
                 reference.units = self.take_units(input)?;
             }
             // Neither is above half of the largest number.

@@ -184,14 +184,14 @@ impl<F> Writer<'_, F> {
 fn put_references(references: &[Reference<'_>], out: &mut Vec<u8>) -> Result<(), Fault> {
     put_number(references.len() as u64, out);
     let (mut before, mut same_before) = (0, None);
-    for Reference { entry, terms, units } in references {
-        let differs = same_before != Some((terms, units));
+    for Reference { entry, options, units } in references {
+        let differs = same_before != Some((options, units));
         put_number((entry - before) << 1 | u64::from(differs), out);
         if differs {
-            terms.write(out);
+            options.write(out);
             put_number(*units, out);
         }
-        (before, same_before) = (*entry, Some((terms, units)));
+        (before, same_before) = (*entry, Some((options, units)));
     }
     Ok(())
 }

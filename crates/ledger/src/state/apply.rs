@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{DataGroupState, ExactlyOnce, KeptGroup, KeptSession, NO_TERMS, WillRef};
+use super::{DataGroupState, ExactlyOnce, KeptGroup, KeptSession, NO_OPTIONS, WillRef};
 use crate::queue::Reference;
 use crate::{
     Changed, Entry, Fact, Fault, GroupDeclared, GroupOpened, KeeperId, List, Opened, Published, SettledPublisher,
@@ -52,7 +52,7 @@ impl DataGroupState {
         for keeper in published.keepers.iter() {
             match Self::session_mut(&mut self.sessions, keeper.id) {
                 Some(session) => {
-                    let reference = Reference::new(index, keeper.terms, published.frame.len());
+                    let reference = Reference::new(index, keeper.options, published.frame.len());
                     references += u64::from(session.queue.push(&reference));
                 }
                 None => self.strays += 1,
@@ -61,7 +61,7 @@ impl DataGroupState {
         for id in published.groups.iter() {
             match Self::group_mut(&mut self.groups, id) {
                 Some(group) => {
-                    let reference = Reference::new(index, NO_TERMS, published.frame.len());
+                    let reference = Reference::new(index, NO_OPTIONS, published.frame.len());
                     references += u64::from(group.queue.push(&reference));
                 }
                 None => self.strays += 1,

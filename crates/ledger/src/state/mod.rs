@@ -17,6 +17,6 @@ pub use kept_session::{KeptSession, WillRef};
 pub use origins::Unsettled;
 
 pub(crate) use exactly_once::ExactlyOnce;
-pub(crate) use kept_group::NO_TERMS;
+pub(crate) use kept_group::NO_OPTIONS;
 pub(crate) use kept_session::Away;
 pub(crate) use origins::{Origins, Publisher, Uses};

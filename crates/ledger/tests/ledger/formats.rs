@@ -1,9 +1,9 @@
 //! The bytes of version 1 of each entry, as they will be found in logs for ever.
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, Keeper, KeeperId, List,
-    Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription,
-    SubscriptionIds, Terms, Unsubscribed, Will,
+    Changed, Cleared, DeliveryOptions, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, Keeper,
+    KeeperId, List, Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed,
+    Subscription, SubscriptionIds, Unsubscribed, Will,
 };
 
 const WILL: Will<'static> = Will { frame: b"w", delay_s: 300, message_expiry_s: Some(9) };
@@ -67,8 +67,11 @@ fn entries_of_messages() {
     check(&Entry::Published(published), &[6, 1, 0, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 0, 2, 0x30, 0]);
     let ids = [5, 300];
     let keepers = [
-        Keeper { id: KeeperId(9), terms: Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY } },
-        Keeper { id: KeeperId(10), terms: Terms { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) } },
+        Keeper { id: KeeperId(9), options: DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY } },
+        Keeper {
+            id: KeeperId(10),
+            options: DeliveryOptions { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) },
+        },
     ];
     let whole = Published {
         origin: Some(Origin { data_group: 15, session: KeeperId(8), packet_id: 300, use_number: 129, settled: 127 }),

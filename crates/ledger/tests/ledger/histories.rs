@@ -3,7 +3,7 @@
 use lapwing_ledger::{DataGroupState, Fact, KeeperId, Origin, SettledPublisher};
 
 use crate::model::Model;
-use crate::operation::{Operation, OwnTerms, OwnWill};
+use crate::operation::{Operation, OwnOptions, OwnWill};
 use crate::picture::Picture;
 use crate::random::Random;
 
@@ -88,11 +88,11 @@ fn change(random: &mut Random, now: &Picture) -> Operation {
 }
 
 fn publish(random: &mut Random, now: &Picture) -> Operation {
-    let mut keepers: Vec<(u64, OwnTerms)> = vec![];
+    let mut keepers: Vec<(u64, OwnOptions)> = vec![];
     for _ in 0..random.below(5) {
         let ids = (0..random.below(3)).map(|_| random.below(300) as u32).collect();
-        let terms = OwnTerms { qos: 1 + random.below(2) as u8, retain: random.once_in(4), ids };
-        keepers.push((session(random, now), terms));
+        let options = OwnOptions { qos: 1 + random.below(2) as u8, retain: random.once_in(4), ids };
+        keepers.push((session(random, now), options));
     }
     let mut groups: Vec<_> = (0..random.below(3)).map(|_| group(random, now)).collect();
     groups.dedup();

@@ -77,9 +77,9 @@ impl Model {
 
     fn publish(&mut self, index: u64, operation: &Operation) {
         let Operation::Publish { keepers, groups, retained, origin, .. } = operation else { return };
-        for (id, terms) in keepers {
+        for (id, options) in keepers {
             if let Some(session) = self.session(*id) {
-                session.queue.entry(index).or_insert_with(|| terms.clone());
+                session.queue.entry(index).or_insert_with(|| options.clone());
             }
         }
         for group in self.picture.groups.values_mut().filter(|group| groups.contains(&group.id)) {

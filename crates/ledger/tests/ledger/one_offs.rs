@@ -3,7 +3,7 @@
 
 use lapwing_ledger::{DataGroupState, Fact, KeeperId, Origin, SettledPublisher};
 
-use crate::operation::{Operation, OwnTerms, OwnWill};
+use crate::operation::{Operation, OwnOptions, OwnWill};
 use crate::snapshots::snapshot;
 
 /// Entries of one life.
@@ -23,10 +23,10 @@ fn first_of(number: u64) -> u64 {
 fn comes(number: u64) -> [Operation; 7] {
     let session = first_of(number);
     let group = session + 1;
-    let terms = |qos| OwnTerms { qos, retain: false, ids: vec![] };
+    let options = |qos| OwnOptions { qos, retain: false, ids: vec![] };
     let publish = |qos, groups: &[u64], retained, origin| Operation::Publish {
         frame: vec![0; 20],
-        keepers: vec![(session, terms(qos))],
+        keepers: vec![(session, options(qos))],
         groups: groups.to_vec(),
         retained,
         origin,

@@ -1,13 +1,13 @@
 //! One rule, one history.
 
 use lapwing_ledger::{
-    Changed, DataGroupState, Entry, Fact, Fault, GroupOpened, IDENTITY_BYTES_MAX, INDEX_MAX, KeeperId, KeepersBuf,
-    List, Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, SubscriptionIds, TEXT_BYTES_MAX,
-    Terms, Unsettled, Will, WillRef,
+    Changed, DataGroupState, DeliveryOptions, Entry, Fact, Fault, GroupOpened, IDENTITY_BYTES_MAX, INDEX_MAX, KeeperId,
+    KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, SubscriptionIds,
+    TEXT_BYTES_MAX, Unsettled, Will, WillRef,
 };
 
 const OPENED: Opened<'static> = Opened { client_id: "c", identity: b"who", expiry_s: 60, opened_at_ms: 1, will: None };
-const TERMS: Terms<'static> = Terms { qos: 2, retain: false, ids: SubscriptionIds::EMPTY };
+const OPTIONS: DeliveryOptions<'static> = DeliveryOptions { qos: 2, retain: false, ids: SubscriptionIds::EMPTY };
 const PUBLISHED: Published<'static> = Published {
     frame: b"frame",
     published_at_ms: 1,
@@ -34,7 +34,7 @@ fn apply(state: &mut DataGroupState, entry: &Entry<'_>) -> u64 {
 
 fn publish(state: &mut DataGroupState, id: KeeperId) -> u64 {
     let mut keepers = KeepersBuf::new();
-    keepers.push(id, TERMS).unwrap();
+    keepers.push(id, OPTIONS).unwrap();
     apply(state, &Entry::Published(Published { keepers: keepers.as_list(), ..PUBLISHED }))
 }
 
@@ -217,7 +217,7 @@ fn a_body_lives_as_long_as_somebody_keeps_it() {
     let session = KeeperId(apply(&mut state, &Entry::Opened(OPENED)));
     let group = KeeperId(apply(&mut state, &Entry::GroupOpened(GroupOpened { name: "g", filter: "#" })));
     let mut keepers = KeepersBuf::new();
-    keepers.push(session, TERMS).unwrap();
+    keepers.push(session, OPTIONS).unwrap();
     let groups = [group];
     let (keepers, groups) = (keepers.as_list(), List::from_slice(&groups));
     let published = Published { keepers, groups, retained: Some("t"), ..PUBLISHED };

@@ -1,8 +1,8 @@
 //! The bytes of snapshots of versions 1 and 2, as they may be found beside a log for ever.
 
 use lapwing_ledger::{
-    Changed, DataGroupState, Entry, Fact, GroupDeclared, GroupOpened, Keeper, KeeperId, List, Opened, Origin, Presence,
-    ProgressBuf, Published, Subscribed, Subscription, SubscriptionIds, Terms, Will,
+    Changed, DataGroupState, DeliveryOptions, Entry, Fact, GroupDeclared, GroupOpened, Keeper, KeeperId, List, Opened,
+    Origin, Presence, ProgressBuf, Published, Subscribed, Subscription, SubscriptionIds, Will,
 };
 
 use crate::picture::Picture;
@@ -23,13 +23,13 @@ fn state() -> DataGroupState {
     let subscriptions = [Subscription { filter: "a/+", grant: 513 }];
     apply(3, &Entry::Subscribed(Subscribed { session, subscriptions: List::from_slice(&subscriptions) }));
     let ids = [7, 300];
-    let plain = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
-    let many = Terms { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) };
+    let plain = DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
+    let many = DeliveryOptions { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) };
     let origin = Origin { data_group: 9, session: KeeperId(77), packet_id: 5, use_number: 2, settled: 2 };
-    for (index, terms, origin, retained) in
+    for (index, options, origin, retained) in
         [(10, plain, None, None), (11, plain, Some(origin), None), (300, many, None, Some("t"))]
     {
-        let (keepers, groups) = ([Keeper { id: session, terms }], [group]);
+        let (keepers, groups) = ([Keeper { id: session, options }], [group]);
         let published = Published {
             frame: b"frame",
             published_at_ms: 1,
@@ -62,11 +62,11 @@ const VERSION_1: &[u8] = &[
     // Session: gone, with a will that expires; id, client, identity, expiry, opened, gone, will, last use.
     2, 0b111, 1, 1, b'c', 3, b'w', b'h', b'o', 0x90, 28, 0xE8, 7, 0xD0, 15, 0xAE, 2, 1, 0xAC, 2, 60, 6,
     3, 3, b'a', b'/', b'+', 0x81, 4,
-    // Three references: 10 with terms, 11 with the same, 300 with others.
+    // Three references: 10 with options, 11 with the same, 300 with others.
     4, 3, 21, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2,
     5, 4, 0xAC, 2, 0,
     6, 8, 6,
-    // Consumer group; its references have no terms of their own.
+    // Consumer group; its references have no options of their own.
     7, 2, 1, b'g', 3, b'f', b'/', b'#',
     4, 2, 21, 0, 0xC4, 4,
     8, 1, b't', 0xAC, 2,
@@ -90,7 +90,7 @@ fn version_1_is_read() {
     assert_eq!(sizes(&restore(&snapshot(&restored)).unwrap()), unknown);
 }
 
-/// Like version 1, with the sizes of messages behind their terms.
+/// Like version 1, with the sizes of messages behind their options.
 fn version_2() -> Vec<u8> {
     let mut bytes = VERSION_1.to_vec();
     bytes[0] = 2;

@@ -6,7 +6,7 @@ use lapwing_ledger::{DataGroupState, Fault, FrozenState, Restorer};
 
 use crate::histories::{check_repeats, history};
 use crate::model::Model;
-use crate::operation::{Operation, OwnTerms};
+use crate::operation::{Operation, OwnOptions};
 use crate::picture::Picture;
 use crate::random::Random;
 
@@ -131,8 +131,8 @@ fn large_state() -> DataGroupState {
         ids.push(apply(Operation::Open { client_id, identity, expiry_s: 60, opened_at_ms: 1, will: None }));
     }
     for n in 0..5000_u64 {
-        let terms = OwnTerms { qos: 1, retain: n % 7 == 0, ids: vec![n as u32 % 3] };
-        let keepers = (0..20).map(|k| (ids[((n * 31 + k * 17) % 500) as usize], terms.clone())).collect();
+        let options = OwnOptions { qos: 1, retain: n % 7 == 0, ids: vec![n as u32 % 3] };
+        let keepers = (0..20).map(|k| (ids[((n * 31 + k * 17) % 500) as usize], options.clone())).collect();
         let retained = (n % 10 == 0).then(|| format!("topic/{n}"));
         apply(Operation::Publish { frame: vec![], keepers, groups: vec![], retained, origin: None });
     }
@@ -145,9 +145,9 @@ fn a_long_queue_is_taken_down_in_shares() {
     let mut state = DataGroupState::new();
     let open = Operation::Open { client_id: "c".into(), identity: vec![], expiry_s: 9, opened_at_ms: 1, will: None };
     state.apply(1, &open.encode()).unwrap();
-    let terms = OwnTerms { qos: 1, retain: false, ids: vec![] };
+    let options = OwnOptions { qos: 1, retain: false, ids: vec![] };
     let publish = |id| {
-        let keepers = vec![(id, terms.clone())];
+        let keepers = vec![(id, options.clone())];
         Operation::Publish { frame: vec![], keepers, groups: vec![], retained: None, origin: None }.encode()
     };
     (2..=10_001).for_each(|index| state.apply(index, &publish(1)).unwrap());

@@ -49,7 +49,7 @@ impl Shard {
     /// The next packet of a client whose CONNECT waits for the end of its authentication.
     fn next_step(&mut self, index: usize, packet: &Packet<'_>) -> Flow {
         let kept = self.exchange(index).map(|exchange| std::mem::take(&mut exchange.connect)).unwrap_or_default();
-        let limits = self.terms_of(index).limits.clone();
+        let limits = self.client_settings(index).limits.clone();
         // It was decoded before; the same limits take it again.
         let Ok(Some((Packet::Connect(connect), _))) = decode(&kept, Version::V5, &limits) else {
             self.finish_connection(index);
@@ -119,7 +119,7 @@ impl Shard {
 
     /// What holds for a client. One that the broker gave its id comes back with it, be it longer than those of others may be.
     pub(super) fn settings_for(&mut self, index: usize, client_id: &str) -> Arc<Settings> {
-        let settings = self.terms_of(index).settings.clone();
+        let settings = self.client_settings(index).settings.clone();
         if client_id.len() <= usize::from(settings.client_id_bytes_max) || !given_id::is_given(client_id) {
             return settings;
         }
@@ -196,7 +196,7 @@ impl Shard {
         });
         let key = self.clients.next_key();
         let now_ms = self.now_ms;
-        let settings = self.terms_of(index).settings.clone();
+        let settings = self.client_settings(index).settings.clone();
         let Some(opened) =
             self.clients.open(index, |io| Session::open(connect, admission, key, &settings, existing, now_ms, io))
         else {

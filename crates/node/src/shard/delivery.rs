@@ -69,9 +69,9 @@ impl Clients {
         let delivered = self.with(key, |session, io| {
             let delivered = session.deliver(routed, grants, entry, now_ms, io);
             if let (Some(keeping), Some(entry)) = (&mut keeping, entry)
-                && let Some(terms) = session.kept_terms(entry)
+                && let Some(options) = session.kept_options(entry)
             {
-                keeping.keeper(kept, &terms);
+                keeping.keeper(kept, &options);
             }
             delivered
         });

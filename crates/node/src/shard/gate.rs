@@ -87,7 +87,7 @@ impl Shard {
 
     /// Asks about the run of PUBLISH packets at the beginning of `bytes`, their topic aliases resolved.
     fn ask_publishes(&mut self, index: usize, client: &Client, bytes: &[u8]) -> Asking {
-        let limits = self.terms_of(index).limits.clone();
+        let limits = self.client_settings(index).limits.clone();
         let Some(who) = client.who.clone() else { return Asking::Needless };
         let run_packets = self.hooks.as_ref().map_or(1, HookFeed::run_packets);
         let bridges = self.shared.config.limits.mqtt_bridges;

@@ -12,6 +12,7 @@ mod audit;
 mod beyond;
 mod buffers;
 mod certificates;
+mod client_settings;
 mod clients;
 mod connect;
 mod connection;
@@ -84,7 +85,6 @@ mod standing;
 mod strangers;
 mod subscribe;
 mod sys;
-mod terms;
 mod topic_rules;
 mod turn;
 mod turn_lists;
@@ -116,6 +116,8 @@ use crate::timers::Timers;
 use crate::words::Word;
 use answers::Answers;
 use asked::Asked;
+use client_settings::ClientSettings;
+pub(crate) use client_settings::codec_limits;
 use clients::Clients;
 use due::Due;
 use endings::Endings;
@@ -141,8 +143,6 @@ use settlement::Settlement;
 pub(crate) use shard_parts::ShardParts;
 use subscribe::Waiter;
 pub(crate) use sys::Sys;
-use terms::Terms;
-pub(crate) use terms::codec_limits;
 use topic_rules::TopicRules;
 
 /// Events of connections begin here; below are listeners.
@@ -157,7 +157,7 @@ pub(crate) struct Shard {
     id: ShardId,
     shared: Arc<Shared>,
     /// By listener.
-    terms: Vec<Terms>,
+    client_settings: Vec<ClientSettings>,
     event_loop: EventLoop,
     doors: Doors,
     /// From each thread that does handshakes: connections to adopt.
@@ -258,9 +258,9 @@ impl Shard {
     }
 
     /// What holds for a connection; for one that is gone, what holds at the first listener.
-    fn terms_of(&mut self, index: usize) -> &Terms {
+    fn client_settings(&mut self, index: usize) -> &ClientSettings {
         let listener = self.clients.connection(index).map(|connection| connection.listener).unwrap_or_default();
-        &self.terms[usize::from(listener.0)]
+        &self.client_settings[usize::from(listener.0)]
     }
 
     pub(crate) fn counters(&self) -> Arc<ShardCounters> {

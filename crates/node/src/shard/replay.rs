@@ -1,6 +1,6 @@
 //! Retained messages for new subscriptions, asked for page by page as the receiver takes them.
 //!
-//! - A session has at most one replay per filter: subscribing to it again starts it anew, under the new terms;
+//! - A session has at most one replay per filter: subscribing to it again starts it anew, with the new options;
 //!   unsubscribing ends it. So replays are bounded by subscriptions, and each costs its filter and a place in the table.
 //! - A session has at most one page under way, asked for when its output is below half its mark and its queue short. What
 //!   finds no room after all is not kept: it is asked for again, and then has the value of that time.
@@ -216,7 +216,7 @@ impl Shard {
         }
     }
 
-    /// The terms of a subscription that still exists, and the hash of its client's id.
+    /// The options of a subscription that still exists, and the hash of its client's id.
     fn receiver(&mut self, key: SessionKey, filter: &str) -> Option<(Grant, u64)> {
         let entry = self.clients.entry(key)?;
         Some((entry.session.grant(filter)?, stable_hash(entry.session.client_id().as_bytes())))

@@ -11,7 +11,7 @@ use super::keeping::{Keeping, KeptAs};
 use super::owed_wills::LoggedWill;
 use super::route::Target;
 use super::windows::Windows;
-use super::{Shard, Terms};
+use super::{ClientSettings, Shard};
 use crate::error::NodeError;
 use crate::holder::Holder;
 use crate::identity_shares::HeldPlace;
@@ -31,7 +31,10 @@ impl Shard {
         self.clients.keeping = Some(Box::new(keeping));
         let shards = u64::from(self.post.shards());
         self.clients.windows = Some(Windows::new(self.shared.config.limits.queue_memory_bytes / shards));
-        let settings = self.terms.first().map_or_else(Arc::<Settings>::default, |terms: &Terms| terms.settings.clone());
+        let settings = self
+            .client_settings
+            .first()
+            .map_or_else(Arc::<Settings>::default, |first: &ClientSettings| first.settings.clone());
         let (shards, own) = (self.post.shards(), self.id);
         for data_group in (0..DATA_GROUPS).filter(|data_group| Slot::first_of(*data_group).shard(shards) == own) {
             recovered.restore(data_group, &settings, self.now_ms, self)?;

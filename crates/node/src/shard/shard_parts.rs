@@ -8,6 +8,7 @@ use lapwing_transport::Listener;
 
 use super::answers::Answers;
 use super::asked::Asked;
+use super::client_settings::ClientSettings;
 use super::clients::Clients;
 use super::endings::Endings;
 use super::groups::{GroupTable, Pending};
@@ -22,7 +23,6 @@ use super::retained::RetainedTable;
 use super::route::{Target, Tree};
 use super::sequence::Sequences;
 use super::settlement::Settlement;
-use super::terms::Terms;
 use super::topic_rules::TopicRules;
 use super::{LanesIn, Post, Recovered, Shard, Sys, certificates, spinning, stamp};
 use crate::doors::Doors;
@@ -89,10 +89,10 @@ impl Shard {
         let left_holds = recovered.as_ref().map(|recovered| recovered.holds()).unwrap_or_default();
         let authentication = hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Auth));
         Ok(Shard {
-            terms: shared
+            client_settings: shared
                 .listeners()
                 .iter()
-                .map(|state| Terms::new(&shared.config, state.packet_bytes_max, authentication))
+                .map(|state| ClientSettings::new(&shared.config, state.packet_bytes_max, authentication))
                 .collect(),
             clients: Clients::new(id, post.shards(), limits.output_high_bytes as usize / 2),
             confirmations: Confirmations::new(post.shards()),

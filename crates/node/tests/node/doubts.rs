@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lapwing_codec::{Ack, Connect, ConnectProperties, Packet, Publish, QoS, ReasonCode, SubscriptionOptions, Version};
-use lapwing_ledger::{DataGroupState, Entry, KeeperId, KeepersBuf, List, Origin, Published, SubscriptionIds, Terms};
+use lapwing_ledger::{
+    DataGroupState, DeliveryOptions, Entry, KeeperId, KeepersBuf, List, Origin, Published, SubscriptionIds,
+};
 use lapwing_node::{Handle, Slot};
 use lapwing_store::disk::OsDisk;
 use lapwing_store::journal::{self, DataGroupId, Journal, JournalConfig};
@@ -56,7 +58,7 @@ fn crashed() -> tempfile::TempDir {
         Packet::Publish(publish(TOPIC, &payload, QoS::ExactlyOnce, Some(packet_id)))
             .encode(Version::V5, &mut frame)
             .unwrap();
-        keepers.push(sleeper, Terms { qos: 2, retain: false, ids: SubscriptionIds::EMPTY }).unwrap();
+        keepers.push(sleeper, DeliveryOptions { qos: 2, retain: false, ids: SubscriptionIds::EMPTY }).unwrap();
         let origin =
             Origin { data_group: group_of("publisher").0, session: publisher, packet_id, use_number, settled: 1 };
         let published = Published {

@@ -26,9 +26,9 @@ fn sent(packet_id: u16, n: u64) -> Fact {
 }
 
 /// QoS, RETAIN and identifiers under which the entry was kept.
-fn terms(rig: &mut Rig, n: u64) -> Option<(QoS, bool, Vec<u32>)> {
-    let terms = rig.session().kept_terms(entry(n))?;
-    Some((terms.qos, terms.retain, terms.ids.iter().map(|id| id.get()).collect()))
+fn options(rig: &mut Rig, n: u64) -> Option<(QoS, bool, Vec<u32>)> {
+    let options = rig.session().kept_options(entry(n))?;
+    Some((options.qos, options.retain, options.ids.iter().map(|id| id.get()).collect()))
 }
 
 /// Is QoS 1 told once, when it is done?
@@ -36,10 +36,10 @@ fn terms(rig: &mut Rig, n: u64) -> Option<(QoS, bool, Vec<u32>)> {
 fn qos_1_tells_its_end() {
     let mut rig = kept(Settings::default());
     assert_eq!(rig.deliver_entry(publish("t", QOS1, 1), &[grant(QOS1)], 7), Delivered::Sent);
-    assert_eq!((terms(&mut rig, 7), rig.facts()), (Some((QOS1, false, vec![])), vec![]));
+    assert_eq!((options(&mut rig, 7), rig.facts()), (Some((QOS1, false, vec![])), vec![]));
     rig.done(Packet::PubAck(Ack::success(id(1))));
     rig.done(Packet::PubAck(Ack::success(id(1))));
-    assert_eq!((rig.facts(), terms(&mut rig, 7)), (vec![finished(7)], None));
+    assert_eq!((rig.facts(), options(&mut rig, 7)), (vec![finished(7)], None));
 }
 
 /// Does QoS 2 tell its packet id, the PUBREC and its end, and a refusal only that?
@@ -76,7 +76,7 @@ fn what_leaves_the_queue_is_told() {
     let mut short = lapwing_codec::Publish { properties: short, ..publish("t", QOS1, 1) };
     for (n, qos) in [(1, QOS1), (2, QOS2), (3, QOS1)] {
         assert_eq!(rig.deliver_entry(publish("t", qos, 1), &[grant(QOS2)], n), Delivered::Queued);
-        assert_eq!(terms(&mut rig, n).map(|terms| terms.0), Some(qos));
+        assert_eq!(options(&mut rig, n).map(|options| options.0), Some(qos));
     }
     assert_eq!(rig.facts(), [finished(1)], "the oldest has given way");
     short.qos = QOS2;
@@ -103,7 +103,7 @@ fn what_is_too_large_for_the_client_is_told() {
     assert!(rig.connect(&lapwing_codec::Connect { properties, ..wish }).0);
     assert_eq!(rig.facts(), [finished(1), finished(2)]);
     assert_eq!(rig.deliver_entry(publish("t", QOS1, 1), &[grant(QOS1)], 3), drop_of(DropReason::PacketTooLarge));
-    assert_eq!((terms(&mut rig, 3), rig.facts()), (None, vec![]));
+    assert_eq!((options(&mut rig, 3), rig.facts()), (None, vec![]));
 }
 
 fn drop_of(reason: DropReason) -> Delivered {
@@ -125,17 +125,17 @@ fn what_is_not_kept_tells_nothing() {
     let now_ms = rig.now_ms;
     let (session, mut io) = rig.parts();
     let delivered = session.deliver(&own, [no_local].iter(), NonZeroU64::new(1), now_ms, &mut io);
-    assert_eq!((delivered, terms(&mut rig, 1)), (Delivered::NotLocal, None));
+    assert_eq!((delivered, options(&mut rig, 1)), (Delivered::NotLocal, None));
     assert_eq!(rig.deliver_entry(publish("t", QoS::AtMostOnce, 0), &[grant(QOS1)], 2), Delivered::Sent);
-    assert_eq!(terms(&mut rig, 2), None);
+    assert_eq!(options(&mut rig, 2), None);
     let results: Vec<_> = (3..6).map(|n| rig.deliver_entry(publish("t", QOS1, 1), &[grant(QOS1)], n)).collect();
     assert_eq!(results, [Delivered::Sent, Delivered::Queued, drop_of(DropReason::QueueFull)]);
-    assert_eq!((terms(&mut rig, 5), terms(&mut rig, 4).is_some(), rig.facts()), (None, true, vec![]));
+    assert_eq!((options(&mut rig, 5), options(&mut rig, 4).is_some(), rig.facts()), (None, true, vec![]));
 }
 
-/// Are the terms those under which the message goes to this client?
+/// Are the options those under which the message goes to this client?
 #[test]
-fn the_terms_are_those_of_the_session() {
+fn the_options_are_those_of_the_session() {
     let mut rig = kept(Settings::default());
     let mut as_published = grant_with_id(QOS1, 10);
     as_published.options.retain_as_published = true;
@@ -146,7 +146,7 @@ fn the_terms_are_those_of_the_session() {
         (&[grant_with_id(QOS1, 3), as_published, grant_with_id(QOS2, 7)], (QOS2, true, vec![3, 10, 7])),
     ] {
         assert_eq!(rig.deliver_entry(retained, grants, 9), Delivered::Sent);
-        assert_eq!(terms(&mut rig, 9), Some(expected));
+        assert_eq!(options(&mut rig, 9), Some(expected));
     }
 }
 
@@ -155,7 +155,7 @@ fn the_terms_are_those_of_the_session() {
 fn only_kept_messages_of_kept_sessions_are_told() {
     let mut rig = Rig::v5();
     let _ = rig.deliver_entry(publish("t", QOS2, 1), &[grant(QOS2)], 1);
-    assert_eq!(terms(&mut rig, 1), None);
+    assert_eq!(options(&mut rig, 1), None);
     rig.session().keep(entry(100));
     assert_eq!(rig.session().kept_id(), Some(entry(100)));
     let _ = rig.deliver(publish("t", QOS1, 1), &[grant(QOS1)]);
@@ -248,9 +248,9 @@ fn expiry_and_will_can_be_read() {
     let wish = lapwing_codec::Connect { will: Some(will), ..connect_persistent(Version::V5) };
     let mut rig = Rig::connected(&wish, Settings::default());
     assert_eq!(rig.session().expiry_s(), 600);
-    let terms = rig.session().will().expect("it has one");
-    assert_eq!((terms.delay_s, terms.message_expiry_s, terms.publish.properties.message_expiry_s), (3, Some(9), None));
-    assert_eq!((terms.publish.topic, terms.publish.payload, terms.publish.retain), ("gone", &b"me"[..], true));
+    let will = rig.session().will().expect("it has one");
+    assert_eq!((will.delay_s, will.message_expiry_s, will.publish.properties.message_expiry_s), (3, Some(9), None));
+    assert_eq!((will.publish.topic, will.publish.payload, will.publish.retain), ("gone", &b"me"[..], true));
     assert!(rig.handle(&Packet::Disconnect(Disconnect::default())).is_err());
     assert_eq!(rig.session().will(), None);
     assert_eq!(Rig::connected(&connect(Version::V5), Settings::default()).session().expiry_s(), 0);
@@ -275,7 +275,7 @@ fn what_is_adopted_is_told_to_both() {
     let mut rig = Rig::connected(&wish, Settings::default());
     rig.session().keep(entry(100));
     assert_eq!(adopt(&mut rig, 7), Some(Delivered::Sent));
-    assert_eq!(terms(&mut rig, 7), Some((QOS2, false, vec![])));
+    assert_eq!(options(&mut rig, 7), Some((QOS2, false, vec![])));
     assert_eq!(adopt(&mut rig, 8), None, "its window is full");
     assert_eq!(rig.facts(), [sent(1, 7)]);
     assert_eq!(rig.session().unbind(false).len(), 1);

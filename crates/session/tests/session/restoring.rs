@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lapwing_codec::{Ack, Connect, Packet, Publish, QoS, ReasonCode, SubscriptionIds, Version};
 use lapwing_session::{
-    Accepted, Delivered, Fact, KeptTerms, Message, Restoration, Restored, Session, Settings, WillTerms,
+    Accepted, Delivered, Fact, KeptOptions, Message, Restoration, Restored, Session, Settings, WillMessage,
 };
 
 use crate::rig::{ME, OTHER, Rig, connect_persistent, describe, entry, grant, grant_with_id, id, packets, publish};
@@ -30,8 +30,8 @@ fn restored(settings: &Arc<Settings>) -> Restored<'_> {
 
 fn message(restoration: &mut Restoration, n: u64, qos: QoS, packet_id: Option<u16>) {
     let kept = Arc::new(Message::new(&publish("t", qos, 1), OTHER, None));
-    let terms = KeptTerms { qos, retain: false, ids: SubscriptionIds::EMPTY };
-    restoration.message(kept, terms, entry(n), packet_id.map(id));
+    let options = KeptOptions { qos, retain: false, ids: SubscriptionIds::EMPTY };
+    restoration.message(kept, options, entry(n), packet_id.map(id));
 }
 
 /// The session with its client away.
@@ -198,17 +198,17 @@ fn use_numbers_go_on() {
     assert_eq!(rig.facts(), [Fact::Received { packet_id: id(7), use_number: 41 }]);
 }
 
-/// Are the subscriptions there, and each message's own terms?
+/// Are the subscriptions there, and each message's own options?
 #[test]
-fn subscriptions_and_terms_are_there() {
+fn subscriptions_and_options_are_there() {
     let granted = grant_with_id(QOS2, 5);
     let mut rig = away(&Settings::default(), |restoration| {
         restoration.subscribed("t/+", granted);
         restoration.subscribed("$share/g/t", grant(QOS1));
         let kept = Arc::new(Message::new(&publish("t/a", QOS2, 1), OTHER, None));
         let ids = [5, 300].map(|n| lapwing_codec::SubscriptionId::new(n).expect("in range"));
-        let terms = KeptTerms { qos: QOS1, retain: true, ids: SubscriptionIds::from_slice(&ids) };
-        restoration.message(kept, terms, entry(1), None);
+        let options = KeptOptions { qos: QOS1, retain: true, ids: SubscriptionIds::from_slice(&ids) };
+        restoration.message(kept, options, entry(1), None);
     });
     assert_eq!((rig.session().grant("t/+"), rig.session().subscriptions().len()), (Some(granted), 2));
     rig.connect(&connect_persistent(Version::V5));
@@ -227,7 +227,7 @@ fn subscriptions_and_terms_are_there() {
 #[test]
 fn the_clocks_go_on() {
     let settings = Arc::new(Settings::default());
-    let will = WillTerms { publish: publish("gone", QOS1, 1), delay_s: 30, message_expiry_s: Some(9) };
+    let will = WillMessage { publish: publish("gone", QOS1, 1), delay_s: 30, message_expiry_s: Some(9) };
     let session =
         |will, remaining_ms| Restoration::new(Restored { will, remaining_ms, ..restored(&settings) }).finish();
     let deadline_ms = |session: &Session| session.deadline_ms();

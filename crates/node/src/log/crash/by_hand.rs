@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use lapwing_ledger::{Entry, Fact, KeeperId, KeepersBuf, List, Opened, ProgressBuf, Published, SubscriptionIds, Terms};
+use lapwing_ledger::{
+    DeliveryOptions, Entry, Fact, KeeperId, KeepersBuf, List, Opened, ProgressBuf, Published, SubscriptionIds,
+};
 use lapwing_store::StoreError;
 use lapwing_store::journal::DataGroupId;
 
@@ -56,8 +58,9 @@ impl Log {
 
     /// A message for the session; its entry.
     pub(super) fn publish(&mut self) -> u64 {
-        let (mut keepers, terms) = (KeepersBuf::new(), Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY });
-        keepers.push(self.session, terms).expect("one");
+        let (mut keepers, options) =
+            (KeepersBuf::new(), DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY });
+        keepers.push(self.session, options).expect("one");
         let frame = std::mem::take(&mut self.frame);
         let index = self.append(&Entry::Published(Published {
             frame: &frame,

@@ -72,7 +72,7 @@ impl Session {
             away_since: session.away_since(),
             will: session.will(),
             subscriptions: session.subscriptions().map(|one| (one.filter.to_owned(), one.grant)).collect(),
-            queue: session.queue().map(|(entry, terms)| (entry, terms.qos)).collect(),
+            queue: session.queue().map(|(entry, options)| (entry, options.qos)).collect(),
             flights: flights.map(|flight| (flight.packet_id, flight.entry, flight.got)).collect(),
             received: session.received().into_iter().collect(),
             doubted: session.doubted().into_iter().collect(),

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lapwing_ledger::{
-    Changed, Cleared, DataGroupState, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, KeeperId,
-    KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed,
-    Subscription, SubscriptionIds, Terms, Unsubscribed, Will,
+    Changed, Cleared, DataGroupState, DeliveryOptions, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded,
+    GroupOpened, KeeperId, KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published, Settled,
+    SettledPublisher, Subscribed, Subscription, SubscriptionIds, Unsubscribed, Will,
 };
 
 use super::picture::Picture;
@@ -195,11 +195,12 @@ impl Writer {
     }
 
     fn publish(&mut self, random: &mut u64, body: &mut Vec<u8>) -> Result<(), Fault> {
-        let (mut keepers, terms) = (KeepersBuf::new(), Terms { qos: 2, retain: false, ids: SubscriptionIds::EMPTY });
+        let (mut keepers, options) =
+            (KeepersBuf::new(), DeliveryOptions { qos: 2, retain: false, ids: SubscriptionIds::EMPTY });
         let mut chosen: Vec<u64> = (0..next_random(random) % 3).map(|_| self.session(random).0).collect();
         chosen.dedup();
         for session in chosen {
-            keepers.push(KeeperId(session), terms)?;
+            keepers.push(KeeperId(session), options)?;
             self.waiting.push_back((session, self.index));
         }
         let origin = next_random(random).is_multiple_of(3).then(|| {

@@ -34,8 +34,8 @@ impl Shard {
         let delivered = entry.and_then(|entry| {
             self.clients.with(to, |session, io| {
                 let delivered = session.adopt(routed, &assigned.grant, bound, entry, now_ms, io)?;
-                if let (Some(keeping), Some(terms)) = (&mut keeping, session.kept_terms(entry)) {
-                    keeping.keeper(kept, &terms);
+                if let (Some(keeping), Some(options)) = (&mut keeping, session.kept_options(entry)) {
+                    keeping.keeper(kept, &options);
                 }
                 Some(delivered)
             })?

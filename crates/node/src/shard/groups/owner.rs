@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use lapwing_access::Identity;
 use lapwing_dispatch::Stamps;
-use lapwing_groups::{AssignmentId, Epoch, Terms, Written};
+use lapwing_groups::{AssignmentId, Epoch, MemberOptions, Written};
 use lapwing_session::{Bound, Fate, Outcome, SessionKey};
 
 use super::Shard;
@@ -82,8 +82,8 @@ impl Shard {
         let announced = self.announcer.want(Interest::Groups, &filter, known.is_none(), &mut self.post);
         let now_us = self.clients.now_us;
         if let Some(owned) = self.groups.get(place) {
-            let terms = Terms { declaration: profile.declaration(&owned.config), qos_max: grant.options.qos };
-            owned.group.join(member, Epoch(epoch), terms, now_us);
+            let options = MemberOptions { declaration: profile.declaration(&owned.config), qos_max: grant.options.qos };
+            owned.group.join(member, Epoch(epoch), options, now_us);
         }
         self.groups.enrol(place, member, Person { grant, client_id, profile, is_kept });
         self.note_return(place, request);

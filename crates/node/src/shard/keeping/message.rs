@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use lapwing_codec::{PacketId, Publish};
 use lapwing_ledger::{Entry, List, Published};
-use lapwing_session::{KeptTerms, Routed};
+use lapwing_session::{KeptOptions, Routed};
 
 use super::{DATA_GROUP_COUNT, Keeping, Kept};
 use crate::holder::Holder;
@@ -59,13 +59,13 @@ pub(crate) struct About {
 
 impl Keeping {
     /// A session keeps the message in hand, under [`Keeping::next_index`].
-    pub(crate) fn keeper(&mut self, kept: Kept, terms: &KeptTerms<'_>) {
+    pub(crate) fn keeper(&mut self, kept: Kept, options: &KeptOptions<'_>) {
         self.ids.clear();
         // More than that would not fit into the packet that it came in either.
-        self.ids.extend(terms.ids.iter().map(|id| id.get()).take(usize::from(u16::MAX)));
+        self.ids.extend(options.ids.iter().map(|id| id.get()).take(usize::from(u16::MAX)));
         let ids = lapwing_ledger::SubscriptionIds::from_slice(&self.ids);
-        let terms = lapwing_ledger::Terms { qos: terms.qos as u8, retain: terms.retain, ids };
-        self.keepers[kept.data_group()].push(kept.id, terms).expect("the identifiers are bounded");
+        let options = lapwing_ledger::DeliveryOptions { qos: options.qos as u8, retain: options.retain, ids };
+        self.keepers[kept.data_group()].push(kept.id, options).expect("the identifiers are bounded");
         self.open |= kept.bit();
     }
 

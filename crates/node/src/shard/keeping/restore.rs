@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{PacketId, QoS, SubscriptionId, SubscriptionIds};
-use lapwing_ledger::{Fault, KeptGroup, KeptSession, Terms};
-use lapwing_session::{KeptTerms, Restoration, Restored, Session, SessionKey, Settings, WillTerms};
+use lapwing_ledger::{DeliveryOptions, Fault, KeptGroup, KeptSession};
+use lapwing_session::{KeptOptions, Restoration, Restored, Session, SessionKey, Settings, WillMessage};
 use lapwing_store::journal::JournalReader;
 use rustc_hash::FxHashMap;
 
@@ -173,8 +173,8 @@ fn restore_session(
     let will_entry = will.and_then(|(will, _)| stored.will(will.entry));
     let will_frame = will_entry.as_ref().and_then(|entry| entry.will()).and_then(|will| decode_frame(will.frame));
     let will = will.zip(will_frame).map(|((will, delay_ms), publish)| {
-        let terms = WillTerms { publish, delay_s: will.delay_s, message_expiry_s: will.message_expiry_s };
-        (terms, delay_ms)
+        let message = WillMessage { publish, delay_s: will.delay_s, message_expiry_s: will.message_expiry_s };
+        (message, delay_ms)
     });
     let mut restoration = Restoration::new(Restored {
         client_id: kept.client_id(),
@@ -221,11 +221,11 @@ fn restore_messages(kept: &KeptSession, restoration: &mut Restoration) -> Result
         }
     }
     // Millions may wait: they are looked at once, and what is seldom there costs nothing.
-    for (index, terms, frame_bytes) in kept.references() {
+    for (index, options, frame_bytes) in kept.references() {
         let id = if sent.is_empty() { None } else { sent.get(&index).copied() };
         let entry = NonZeroU64::new(index).ok_or(malformed("an entry has the number 0"))?;
         let bytes = frame_bytes + MESSAGE_BYTES;
-        with_terms(terms, |terms| restoration.paged(terms, entry, bytes, id))?;
+        with_options(options, |options| restoration.paged(options, entry, bytes, id))?;
     }
     for (id, _) in kept.received() {
         restoration.received(packet_id(id)?);
@@ -240,16 +240,16 @@ fn packet_id(id: u16) -> Result<PacketId, Fault> {
     PacketId::new(id).ok_or(malformed("a packet id is 0"))
 }
 
-/// The terms of the log in the session's words.
-fn with_terms(terms: Terms<'_>, work: impl FnOnce(KeptTerms<'_>)) -> Result<(), Fault> {
-    let qos = QoS::from_u8(terms.qos).ok_or(malformed("a QoS above 2"))?;
-    if terms.ids.is_empty() {
-        work(KeptTerms { qos, retain: terms.retain, ids: SubscriptionIds::EMPTY });
+/// The log's delivery options as the session has them.
+fn with_options(options: DeliveryOptions<'_>, work: impl FnOnce(KeptOptions<'_>)) -> Result<(), Fault> {
+    let qos = QoS::from_u8(options.qos).ok_or(malformed("a QoS above 2"))?;
+    if options.ids.is_empty() {
+        work(KeptOptions { qos, retain: options.retain, ids: SubscriptionIds::EMPTY });
         return Ok(());
     }
-    let ids: Option<Vec<SubscriptionId>> = terms.ids.iter().map(SubscriptionId::new).collect();
+    let ids: Option<Vec<SubscriptionId>> = options.ids.iter().map(SubscriptionId::new).collect();
     let ids = ids.ok_or(malformed("a subscription identifier that is none"))?;
-    work(KeptTerms { qos, retain: terms.retain, ids: SubscriptionIds::from_slice(&ids) });
+    work(KeptOptions { qos, retain: options.retain, ids: SubscriptionIds::from_slice(&ids) });
     Ok(())
 }
 

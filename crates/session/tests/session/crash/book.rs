@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{PacketId, Publish, QoS, SubscriptionIds};
-use lapwing_session::{Fact, KeptTerms, Message, Restoration, Restored, Session, Settings};
+use lapwing_session::{Fact, KeptOptions, Message, Restoration, Restored, Session, Settings};
 
 use super::log::{Log, Record};
 use crate::rig::{ME, OTHER, entry, publish};
@@ -98,11 +98,11 @@ impl Book {
         };
         let mut restoration = Restoration::new(restored);
         for (entry, (n, qos)) in &self.queue {
-            let terms = KeptTerms { qos: *qos, retain: false, ids: SubscriptionIds::EMPTY };
+            let options = KeptOptions { qos: *qos, retain: false, ids: SubscriptionIds::EMPTY };
             let packet_id = self.flights.get(entry).map(|flight| flight.0);
             match paged {
-                true => restoration.paged(terms, *entry, 100, packet_id),
-                false => restoration.message(message(*n, *qos), terms, *entry, packet_id),
+                true => restoration.paged(options, *entry, 100, packet_id),
+                false => restoration.message(message(*n, *qos), options, *entry, packet_id),
             }
         }
         let got = self.flights.iter().filter(|(_, (_, is_got))| *is_got);

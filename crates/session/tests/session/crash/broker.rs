@@ -115,7 +115,7 @@ impl Broker {
         let index = self.logs[0].records.len() as u64 + 1;
         let message = Publish { payload: &n.to_be_bytes(), ..publish("t", qos, 1) };
         let _ = self.rig.deliver_entry(message, &[grant(qos)], index);
-        let is_kept = self.rig.session().kept_terms(entry(index)).is_some();
+        let is_kept = self.rig.session().kept_options(entry(index)).is_some();
         if is_kept {
             // Before the facts of its own delivery.
             self.logs[0].push(Record::Published { n, qos, origin: None });

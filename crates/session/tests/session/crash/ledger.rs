@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lapwing_ledger::{
-    Changed, DataGroupState, Entry, Fact, KeeperId, KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published,
-    SubscriptionIds, Terms,
+    Changed, DataGroupState, DeliveryOptions, Entry, Fact, KeeperId, KeepersBuf, List, Opened, Origin, Presence,
+    ProgressBuf, Published, SubscriptionIds,
 };
 
 use super::book::Book;
@@ -20,7 +20,7 @@ pub fn assert_book(book: &Book, log: &Log) {
     let session = state.session("me").expect("it was opened");
     assert_eq!((session.id(), session.next_use(), state.strays()), (SESSION, book.next_use, 0));
     assert_eq!(session.away_since().map(entry), book.away_since);
-    let queue: BTreeMap<_, _> = session.queue().map(|(at, terms)| (entry(at), terms.qos)).collect();
+    let queue: BTreeMap<_, _> = session.queue().map(|(at, options)| (entry(at), options.qos)).collect();
     assert_eq!(queue, book.queue.iter().map(|(at, (_, qos))| (*at, *qos as u8)).collect());
     let flights: BTreeMap<_, _> =
         session.flights().iter().map(|flight| (entry(flight.entry), (id(flight.packet_id), flight.got))).collect();
@@ -60,8 +60,8 @@ fn encode(record: &Record, is_own: bool, out: &mut Vec<u8>) {
         }
         Record::Published { n, qos, origin } => {
             if is_own {
-                let terms = Terms { qos: qos as u8, retain: false, ids: SubscriptionIds::EMPTY };
-                keepers.push(SESSION, terms).expect("no ids");
+                let options = DeliveryOptions { qos: qos as u8, retain: false, ids: SubscriptionIds::EMPTY };
+                keepers.push(SESSION, options).expect("no ids");
             }
             let origin = origin.map(|origin| Origin {
                 data_group: 0,
