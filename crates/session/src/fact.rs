@@ -52,7 +52,7 @@ impl Fact {
     /// Whether bytes that were written in the same call may leave only when the fact is durable.
     ///
     /// PUBLISH goes with a packet id that will be known again, PUBREL when the PUBREC will not be forgotten, PUBCOMP when the
-    /// release will not. PUBREC has waited for the message itself, by its ticket: from that it can be known again that the
+    /// release will not. PUBREC has waited for the message itself, by its commit token: from that it can be known again that the
     /// message was taken, by its [`crate::Origin`], so `Received` holds nothing.
     ///
     /// It is a matter of the session, not of the connection: where that breaks first, the next one says the same again

@@ -54,8 +54,8 @@
 //! says whether to read on there, `ask_page` which entries, and `take_page` takes what was read. `page_out` after
 //! `disconnected`.
 //!
-//! Acknowledgements: `Accepted::Later(ticket)` holds PUBACK/PUBREC back, and all later ones with it, until
-//! `session.committed(through)` with `through >= ticket`. Tickets of one session never decrease.
+//! Acknowledgements: `Accepted::Later(token)` keeps PUBACK/PUBREC back, and all later ones with it, until
+//! `session.committed(through)` with `through >= token`. The [`CommitToken`]s of one session never decrease.
 //!
 //! Output: when `out` holds more than [`Settings::output_high_bytes`], QoS 0 messages are dropped and others queued. After
 //! it has been flushed the node calls `session.pump`. Acknowledgements are always written: a node that finds `out` too
@@ -76,6 +76,7 @@ mod authentication;
 mod beyond;
 mod bound;
 mod close;
+mod commit_token;
 mod connack;
 mod counters;
 mod deliver;
@@ -118,6 +119,7 @@ pub use authentication::{AuthAnswer, AuthProgress, AuthQuestion, Authentication}
 pub use beyond::Beyond;
 pub use bound::{Bound, Fate, Outcome, Unfinished};
 pub use close::{Close, Side};
+pub use commit_token::CommitToken;
 pub use connack::{refuse, refuse_connect, refuse_malformed};
 pub use counters::{Counters, DropReason};
 pub use deliver::Delivered;

@@ -6,12 +6,12 @@ use lapwing_session::{Close, Counters as SessionCounters, DropReason, Fact, Io, 
 use slab::Slab;
 
 use super::buffers::Buffers;
+use super::commits::CommitTokens;
 use super::connection::Connection;
 use super::entry::Entry;
 use super::groups::{Membership, Outcomes};
 use super::holdings::Holdings;
 use super::keeping::{Keeping, Kept};
-use super::promises::Promises;
 use super::sent::Sent;
 use super::session_table::SessionTable;
 use super::standing::Standing;
@@ -55,7 +55,7 @@ pub(crate) struct Clients {
     /// The message in hand is kept in memory alone, because a rule about its topic says so.
     pub(crate) in_memory: bool,
     /// What they wait for.
-    pub(crate) promises: Promises,
+    pub(crate) commit_tokens: CommitTokens,
     /// Connections whose output waits for the disk.
     pub(super) fenced: Vec<usize>,
     /// How much of what waits for kept sessions is in memory; None: all of it.
@@ -96,7 +96,7 @@ impl Clients {
             told: Vec::new(),
             repeats: 0,
             in_memory: false,
-            promises: Promises::new(shards),
+            commit_tokens: CommitTokens::new(shards),
             fenced: Vec::new(),
             windows: None,
             asking: Vec::new(),
@@ -239,8 +239,8 @@ impl Clients {
                 let io = Io::at(&mut connection.output, &mut self.counters, now_us);
                 let answer = work(&mut entry.session, &mut Io { at_hand_bytes_max, ..io });
                 if entry.session.has_facts() && entry.tell(&mut self.told, &mut self.facts) {
-                    let promise = self.promises.take();
-                    connection.fence_output(before, promise);
+                    let token = self.commit_tokens.take();
+                    connection.fence_output(before, token);
                 }
                 if connection.output.len() > before {
                     self.sent.count(&connection.output[before..]);

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use lapwing_codec::Version;
-use lapwing_session::SessionKey;
+use lapwing_session::{CommitToken, SessionKey};
 use lapwing_transport::Socket;
 
 use super::delayed::Delayed;
@@ -194,13 +194,13 @@ impl Connection {
         self.output_bytes() - self.ends.largest_rest(&self.output, self.written)
     }
 
-    /// What was written to the output from `position` on must not leave before `promise` is kept.
+    /// What was written to the output from `position` on must not leave before `token` is committed.
     ///
     /// Where nothing was written, nothing waits: a fence without bytes behind it would outlive the buffer whose positions it
     /// counts, and later stand in the midst of other bytes.
-    pub(crate) fn fence_output(&mut self, position: usize, promise: u64) {
+    pub(crate) fn fence_output(&mut self, position: usize, token: CommitToken) {
         if position < self.output.len() {
-            self.fences.get_or_insert_default().add(position, promise);
+            self.fences.get_or_insert_default().add(position, token);
         }
     }
 
@@ -210,27 +210,28 @@ impl Connection {
     }
 
     /// Takes what lies behind the first fence out of the output: the connection ends before it may leave.
-    pub(crate) fn drop_fenced(&mut self, kept: u64) {
+    pub(crate) fn drop_fenced(&mut self, committed: CommitToken) {
         if let Some(mut fences) = self.fences.take() {
-            self.output.truncate(fences.free(kept, self.output.len()));
+            self.output.truncate(fences.free(committed, self.output.len()));
         }
     }
 
     /// How much of the output may leave.
-    fn free_output(&mut self, kept: u64) -> usize {
+    fn free_output(&mut self, committed: CommitToken) -> usize {
         let len = self.output.len();
         let Some(fences) = &mut self.fences else { return len };
-        let free = fences.free(kept, len);
+        let free = fences.free(committed, len);
         if fences.is_empty() {
             self.fences = None;
         }
         free
     }
 
-    /// Writes what waits, as far as the promises `kept` let it; returns how many bytes the kernel took, and what is left.
-    pub(crate) fn flush(&mut self, now_ms: u64, kept: u64) -> (u64, Flushed) {
+    /// Writes what waits, as far as fences let it with everything up to `committed` on disk; returns how many bytes the
+    /// kernel took, and what is left.
+    pub(crate) fn flush(&mut self, now_ms: u64, committed: CommitToken) -> (u64, Flushed) {
         let mut taken = 0;
-        let free = self.free_output(kept);
+        let free = self.free_output(committed);
         while self.written < free {
             match self.socket.write(&self.output[self.written..free]) {
                 Ok(0) => return (taken, Flushed::Broken),

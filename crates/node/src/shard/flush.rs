@@ -37,12 +37,12 @@ impl Shard {
 
     fn write_out_in_hand(&mut self, index: usize) {
         let now_ms = self.now_ms;
-        let kept = self.clients.promises.kept();
+        let committed = self.clients.commit_tokens.committed();
         let Some(connection) = self.clients.connection(index) else { return };
         if connection.write_failed {
             return self.hear_last_words(index);
         }
-        let (bytes, flushed) = connection.flush(now_ms, kept);
+        let (bytes, flushed) = connection.flush(now_ms, committed);
         connection.bytes_out += bytes;
         if let Stage::Open { session, .. } = connection.stage {
             self.replays.wake(session);
@@ -81,13 +81,13 @@ impl Shard {
         }
     }
 
-    /// The rest waits for the disk, and the connection with it; one that ends does not: what it was not told, it was not
-    /// promised.
+    /// What is left of the output is fenced: it waits for the disk, and the connection with it. One that ends does not wait: what
+    /// its client was not told, the client does not count on.
     fn wait_at_fence(&mut self, index: usize) {
-        let kept = self.clients.promises.kept();
+        let committed = self.clients.commit_tokens.committed();
         let Some(connection) = self.clients.connection(index) else { return };
         if matches!(connection.stage, Stage::Closing) {
-            connection.drop_fenced(kept);
+            connection.drop_fenced(committed);
             self.clients.touch(index);
         } else {
             self.clients.wait_for_disk(index);

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use lapwing_codec::QoS;
 use lapwing_ledger::{Changed, Will};
-use lapwing_session::{Grant, Inbound, Routed, Session, SessionKey};
+use lapwing_session::{CommitToken, Grant, Inbound, Routed, Session, SessionKey};
 
 use super::Shard;
 use super::entry::Entry;
@@ -100,9 +100,9 @@ impl Shard {
         self.clients.keeping = Some(keeping);
         if is_awaited || is_told_later {
             // With it waits what the connection before was told, and this one is told again without a fact of its own.
-            let promise = self.clients.promises.take();
+            let token = self.clients.commit_tokens.take();
             if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
-                connection.fence_output(begun, promise);
+                connection.fence_output(begun, token);
             }
         }
     }
@@ -115,9 +115,9 @@ impl Shard {
         if let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key)) {
             let (connection, is_awaited) = (entry.connection, change_will(&mut keeping, log, entry, may_begin));
             let index = connection.filter(|_| is_awaited);
-            let promise = index.map(|_| self.clients.promises.take());
-            if let Some((connection, promise)) = index.and_then(|index| self.clients.connection(index)).zip(promise) {
-                connection.fence_output(begun, promise);
+            let token = index.map(|_| self.clients.commit_tokens.take());
+            if let Some((connection, token)) = index.and_then(|index| self.clients.connection(index)).zip(token) {
+                connection.fence_output(begun, token);
             }
         }
         self.clients.keeping = Some(keeping);
@@ -162,21 +162,21 @@ impl Shard {
         self.clients.keeping = Some(keeping);
     }
 
-    /// A kept session has subscribed; returns the promise that its SUBACK waits for.
-    pub(super) fn keep_subscribed(&mut self, key: SessionKey, granted: &[(Box<str>, Grant)]) -> Option<u64> {
+    /// A kept session has subscribed; returns the token that its SUBACK waits for.
+    pub(super) fn keep_subscribed(&mut self, key: SessionKey, granted: &[(Box<str>, Grant)]) -> Option<CommitToken> {
         let kept = self.clients.kept(key).filter(|_| !granted.is_empty())?;
         let (log, keeping) = (self.log.as_mut()?, self.clients.keeping.as_mut()?);
         keeping.subscribe(log, kept, granted);
-        Some(self.clients.promises.take())
+        Some(self.clients.commit_tokens.take())
     }
 
-    /// A kept session has some subscriptions no more; returns the promise that its UNSUBACK waits for.
-    pub(super) fn keep_unsubscribed(&mut self, key: SessionKey, filters: &[String]) -> Option<u64> {
+    /// A kept session has some subscriptions no more; returns the token that its UNSUBACK waits for.
+    pub(super) fn keep_unsubscribed(&mut self, key: SessionKey, filters: &[String]) -> Option<CommitToken> {
         let kept = self.clients.kept(key).filter(|_| !filters.is_empty())?;
         let (log, keeping) = (self.log.as_mut()?, self.clients.keeping.as_mut()?);
         let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
         keeping.unsubscribe(log, kept, &filters);
-        Some(self.clients.promises.take())
+        Some(self.clients.commit_tokens.take())
     }
 
     /// The session of a client is over.

@@ -1,7 +1,7 @@
 //! Wills on their way to who keeps them: until they are kept, the log has them with their sessions.
 //!
 //! That a session is over, or has no will any more, is an entry of this shard; whoever keeps the will may be another one. Were
-//! the entry on disk first, a crash in between would lose the will. So the entry waits for the will's promise, as a PUBACK
+//! the entry on disk first, a crash in between would lose the will. So the entry waits for the will's commit token, as a PUBACK
 //! does. After a crash before it the will goes out once more, under a name that stays the same: where it is kept with QoS 2 it is
 //! known by that.
 //!
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use lapwing_access::Identity;
 use lapwing_codec::{PacketId, QoS};
 use lapwing_ledger::Changed;
-use lapwing_session::{Accepted, SessionKey};
+use lapwing_session::{Accepted, CommitToken, SessionKey};
 use rustc_hash::FxHashMap;
 
 use super::Shard;
@@ -60,8 +60,8 @@ struct OwedWill {
 #[derive(Default)]
 pub(super) struct OwedWills {
     by_client: FxHashMap<Arc<str>, OwedWill>,
-    /// Those that were routed, with their promises, which ascend.
-    line: VecDeque<(u64, Debt, Arc<str>)>,
+    /// Those that were routed, with their commit tokens, which ascend.
+    line: VecDeque<(CommitToken, Debt, Arc<str>)>,
     last: u64,
 }
 
@@ -140,14 +140,14 @@ impl Shard {
     pub(super) fn will_went(&mut self, client_id: &str, debt: Option<Debt>, accepted: Option<Accepted>) {
         let Some(debt) = debt else { return };
         match accepted {
-            Some(Accepted::Later(promise)) => self.owed_wills.line.push_back((promise, debt, client_id.into())),
+            Some(Accepted::Later(token)) => self.owed_wills.line.push_back((token, debt, client_id.into())),
             _ => self.settle_will(client_id, debt),
         }
     }
 
-    /// Every promise up to this one is kept.
-    pub(super) fn wills_committed(&mut self, through: u64) {
-        while self.owed_wills.line.front().is_some_and(|(promise, ..)| *promise <= through)
+    /// Everything up to `through` is committed: what waited for these wills to be on disk is written down now.
+    pub(super) fn wills_committed(&mut self, through: CommitToken) {
+        while self.owed_wills.line.front().is_some_and(|(token, ..)| *token <= through)
             && let Some((_, debt, client_id)) = self.owed_wills.line.pop_front()
         {
             self.settle_will(&client_id, debt);

@@ -95,7 +95,7 @@ impl Shard {
         let elsewhere = retain_owner.filter(|owner| *owner != self.id);
         let is_awaited = self.post_publish(publish, found, elsewhere, errand);
         match found.any {
-            _ if found.in_stream || is_kept || is_awaited => Accepted::Later(self.clients.promises.take()),
+            _ if found.in_stream || is_kept || is_awaited => Accepted::Later(self.clients.commit_tokens.take()),
             true => Accepted::Now,
             false => Accepted::NobodySubscribed,
         }
@@ -184,7 +184,7 @@ impl Shard {
             let target = ShardId(bit.trailing_zeros() as u8);
             self.sequences.post(target);
             if reasons.has(Reasons::KEEP) {
-                self.clients.promises.posted(target.index());
+                self.clients.commit_tokens.posted(target.index());
             }
             self.post.publish(target, Errand { reasons, ..errand }, publish, &mut self.log);
         }

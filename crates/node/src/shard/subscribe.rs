@@ -2,7 +2,7 @@
 
 use lapwing_codec::ReasonCode;
 use lapwing_codec::topic::SharedFilter;
-use lapwing_session::{Grant, Reply, SessionKey, SubscribeRequest, Subscription};
+use lapwing_session::{CommitToken, Grant, Reply, SessionKey, SubscribeRequest, Subscription};
 
 use super::Shard;
 use super::answers::Answer;
@@ -49,8 +49,8 @@ pub(super) struct Waits {
     refused: u64,
     /// Of these, in groups.
     added_shared: u64,
-    /// It is written down when this promise is kept.
-    promise: Option<u64>,
+    /// It is on disk when this is committed.
+    token: Option<CommitToken>,
     /// Filters of groups that whoever watches subscriptions has not been told of, each with its place in the part that
     /// was applied.
     untold: Vec<(usize, Box<str>)>,
@@ -140,7 +140,7 @@ impl Shard {
         self.counters.subscriptions.add(waits.added);
         self.counters.traffic.shared_subscriptions.add(waits.added_shared);
         waits.untold = self.observe_subscribed(key, request, &reply);
-        waits.promise = self.keep_subscribed(key, &granted);
+        waits.token = self.keep_subscribed(key, &granted);
         Some((reply, waits))
     }
 
@@ -192,8 +192,8 @@ impl Shard {
         let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some()) + usize::from(more);
         let begins_at = place.map_or(0, |place| self.answers.len_of(place));
         let untold = waits.untold.into_iter().map(|(at, filter)| (begins_at + at, filter)).collect();
-        let Waits { replays, wanted, promise, .. } = waits;
-        let answer = Answer { to: key, reply, replays, wanted, promise, untold };
+        let Waits { replays, wanted, token, .. } = waits;
+        let answer = Answer { to: key, reply, replays, wanted, token, untold };
         let place = match place {
             Some(place) => {
                 self.answers.extend(place, answer, outstanding);
@@ -255,9 +255,9 @@ impl Shard {
     }
 
     fn answer(&mut self, answer: Answer) {
-        let Answer { to, reply, replays, wanted, promise, untold } = answer;
+        let Answer { to, reply, replays, wanted, token, untold } = answer;
         self.observe_joined(to, &reply, untold);
-        match self.clients.with_fence(to, promise, |session, io| session.reply(reply, io)) {
+        match self.clients.with_fence(to, token, |session, io| session.reply(reply, io)) {
             Some(Ok(())) => {}
             Some(Err(close)) => {
                 if let Some(index) = self.clients.entry(to).and_then(|entry| entry.connection) {
@@ -278,9 +278,9 @@ impl Shard {
 }
 
 impl Waits {
-    /// Of an UNSUBSCRIBE, that this promise is kept, if there is one.
-    pub(super) fn for_promise(promise: Option<u64>) -> Self {
-        Waits { promise, ..Waits::default() }
+    /// Of an UNSUBSCRIBE: for this token alone, if there is one.
+    pub(super) fn for_token(token: Option<CommitToken>) -> Self {
+        Waits { token, ..Waits::default() }
     }
 
     fn note(&mut self, announcement: Option<u64>) {

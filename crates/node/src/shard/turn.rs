@@ -131,13 +131,13 @@ impl Shard {
             || self.has_hold_work()
             || self.may_publish_events()
             || self.may_adopt()
-            || self.has_kept_promises()
+            || self.has_committed()
             || self.has_news_for_log()
             || self.has_page_work()
             || self.may_begin_to_listen()
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
             || self.passwords.has_answers()
-            || self.asked.has_work(self.clients.promises.kept())
+            || self.asked.has_work(self.clients.commit_tokens.committed())
             || self.is_asked_for_something()
     }
 
@@ -214,7 +214,7 @@ impl Shard {
         self.ask_pages();
         self.tell_log();
         self.hand_over();
-        self.close_promises();
+        self.close_commit_token();
         self.flush_touched();
         self.counters.take_over(&self.clients.counters);
         self.counters.traffic.take_over(&self.clients.sent);
@@ -248,7 +248,7 @@ impl Shard {
             && self.inlets.iter().all(super::LanesIn::is_empty)
             && !self.has_shaken()
             && self.log.as_mut().is_none_or(crate::log::LogFeed::is_settled)
-            && self.is_kept_word()
+            && self.is_all_committed()
             && self.hooks.as_ref().is_none_or(crate::hooks::HookFeed::is_settled)
     }
 

@@ -2,7 +2,7 @@
 
 use lapwing_codec::topic::SharedFilter;
 use lapwing_router::Removal;
-use lapwing_session::{Grant, Reply, SessionKey, Subscription, UnsubscribeRequest};
+use lapwing_session::{CommitToken, Grant, Reply, SessionKey, Subscription, UnsubscribeRequest};
 
 use super::Shard;
 use super::route::Target;
@@ -30,12 +30,12 @@ impl Shard {
                 self.observe(HookName::Unsubscribed, || HookCall::Unsubscribed { client, filter: (**filter).into() });
             }
         }
-        let promise = self.withdraw_filters(key, &removed);
-        Some((reply, Waits::for_promise(promise)))
+        let token = self.withdraw_filters(key, &removed);
+        Some((reply, Waits::for_token(token)))
     }
 
-    /// Takes subscriptions back that their session has no more; returns the promise that this is written down, if it is.
-    pub(super) fn withdraw_filters(&mut self, key: SessionKey, filters: &[String]) -> Option<u64> {
+    /// Takes subscriptions back that their session has no more; returns the token with which that is on disk, if it is written down.
+    pub(super) fn withdraw_filters(&mut self, key: SessionKey, filters: &[String]) -> Option<CommitToken> {
         let is_keeper = self.clients.entry(key).is_some_and(|entry| entry.kept_as.is_keeper);
         for filter in filters {
             self.withdraw_filter(key, filter, is_keeper);

@@ -3,7 +3,9 @@
 use std::num::NonZeroU64;
 
 use lapwing_codec::{Ack, ConnectProperties, Disconnect, Packet, PublishProperties, QoS, ReasonCode, Version};
-use lapwing_session::{Accepted, Bound, Delivered, DropReason, Fact, Fate, Io, Origin, QueuePolicy, Routed, Settings};
+use lapwing_session::{
+    Accepted, Bound, CommitToken, Delivered, DropReason, Fact, Fate, Io, Origin, QueuePolicy, Routed, Settings,
+};
 
 use crate::rig::{ME, OTHER, Rig, connect, connect_persistent, entry, grant, grant_with_id, id, publish};
 
@@ -189,14 +191,14 @@ fn messages_from_the_client_are_numbered() {
     };
     let named = |packet_id, use_number, settled| Some(Origin { packet_id: id(packet_id), use_number, settled });
     let received = |packet_id, use_number| Fact::Received { packet_id: id(packet_id), use_number };
-    assert_eq!(origin(&mut rig, 5, Accepted::Later(1)), named(5, 1, 1));
+    assert_eq!(origin(&mut rig, 5, Accepted::Later(CommitToken(1))), named(5, 1, 1));
     assert_eq!(origin(&mut rig, 6, Accepted::Now), named(6, 2, 1));
     assert_eq!(origin(&mut rig, 7, Accepted::Refused(ReasonCode::QuotaExceeded)), named(7, 2, 1));
-    assert_eq!(origin(&mut rig, 7, Accepted::Later(2)), named(7, 2, 1));
+    assert_eq!(origin(&mut rig, 7, Accepted::Later(CommitToken(2))), named(7, 2, 1));
     assert_eq!(rig.facts(), [], "nothing is on disk yet");
     rig.committed(1);
     assert_eq!(rig.facts(), [received(5, 1)]);
-    assert_eq!(origin(&mut rig, 8, Accepted::Later(3)), named(8, 3, 1));
+    assert_eq!(origin(&mut rig, 8, Accepted::Later(CommitToken(3))), named(8, 3, 1));
     assert!(!rig.disconnected().ended);
     rig.committed(3);
     assert_eq!(rig.facts(), [received(7, 2), received(8, 3)], "whether the client is there or not");
@@ -208,12 +210,12 @@ fn messages_from_the_client_are_numbered() {
     let released = |packet_id| Fact::Released { packet_id: id(packet_id) };
     assert_eq!(rig.facts(), [released(5), released(7)], "6 touched nothing durable");
     assert_eq!(rig.sent(), ["pubcomp(5)", "pubcomp(6)", "pubcomp(7)", "pubcomp(5,0x92)"]);
-    assert_eq!(origin(&mut rig, 5, Accepted::Later(4)), named(5, 4, 3), "8 is not released");
+    assert_eq!(origin(&mut rig, 5, Accepted::Later(CommitToken(4))), named(5, 4, 3), "8 is not released");
     // QoS 1 has no name: it comes again as a new one.
     let packet = Packet::Publish(publish("t", QOS1, 9));
     let inbound = rig.inbound(&packet);
     assert_eq!(inbound.origin(), None);
-    rig.accept(inbound.receipt, Accepted::Later(5));
+    rig.accept(inbound.receipt, Accepted::Later(CommitToken(5)));
     rig.committed(5);
     assert_eq!(rig.facts(), [received(5, 4)]);
     assert_eq!(origin(&mut rig, 10, Accepted::Now), named(10, 5, 3), "and nobody waits for its release");
@@ -226,7 +228,7 @@ fn volatile_sessions_number_nothing() {
     let packet = Packet::Publish(publish("t", QOS2, 5));
     let inbound = rig.inbound(&packet);
     assert_eq!(inbound.origin(), None);
-    rig.accept(inbound.receipt, Accepted::Later(1));
+    rig.accept(inbound.receipt, Accepted::Later(CommitToken(1)));
     rig.committed(1);
     assert!(!rig.session().has_facts());
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lapwing_codec::{Ack, Connect, Packet, Publish, QoS, ReasonCode, SubscriptionIds, Version};
 use lapwing_session::{
-    Accepted, Delivered, Fact, KeptOptions, Message, Restoration, Restored, Session, Settings, WillMessage,
+    Accepted, CommitToken, Delivered, Fact, KeptOptions, Message, Restoration, Restored, Session, Settings, WillMessage,
 };
 
 use crate::rig::{ME, OTHER, Rig, connect_persistent, describe, entry, grant, grant_with_id, id, packets, publish};
@@ -144,7 +144,7 @@ fn the_client_resolves_a_doubt() {
         rig.accept(inbound.receipt, accepted);
         named
     };
-    let later = |n| Accepted::Later(n);
+    let later = |n| Accepted::Later(CommitToken(n));
     let released = |n| Fact::Released { packet_id: id(n) };
     let received = |n, use_number| Fact::Received { packet_id: id(n), use_number };
     let mut rig = Rig::new(Settings { receive_maximum: 3, ..Settings::default() });
@@ -193,7 +193,7 @@ fn use_numbers_go_on() {
     let packet = Packet::Publish(publish("t", QOS2, 7));
     let inbound = rig.inbound(&packet);
     assert_eq!(inbound.origin().map(|origin| (origin.use_number, origin.settled)), Some((41, 41)));
-    rig.accept(inbound.receipt, Accepted::Later(1));
+    rig.accept(inbound.receipt, Accepted::Later(CommitToken(1)));
     rig.committed(1);
     assert_eq!(rig.facts(), [Fact::Received { packet_id: id(7), use_number: 41 }]);
 }

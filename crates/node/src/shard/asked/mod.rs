@@ -10,6 +10,7 @@ mod show;
 use std::collections::VecDeque;
 
 use lapwing_codec::ReasonCode;
+use lapwing_session::CommitToken;
 
 use super::Shard;
 use crate::desk::Reply;
@@ -23,8 +24,8 @@ const MESSAGES_PER_SHARE: usize = 1024;
 #[derive(Default)]
 pub(super) struct Asked {
     line: VecDeque<Work>,
-    /// Done, and answered when the promise is kept.
-    done: VecDeque<(u64, Done)>,
+    /// Done, and answered when the token is committed: what an order has ended does not come back after a crash.
+    done: VecDeque<(CommitToken, Done)>,
 }
 
 /// One of them, as far as it has come.
@@ -51,9 +52,9 @@ enum Done {
 }
 
 impl Asked {
-    /// Whether a turn would get something done; `kept`: the last promise that is.
-    pub(super) fn has_work(&self, kept: u64) -> bool {
-        !self.line.is_empty() || self.done.front().is_some_and(|(promise, _)| *promise <= kept)
+    /// Whether a turn would get something done; `committed`: the last token that is.
+    pub(super) fn has_work(&self, committed: CommitToken) -> bool {
+        !self.line.is_empty() || self.done.front().is_some_and(|(token, _)| *token <= committed)
     }
 }
 
@@ -72,9 +73,10 @@ impl Shard {
     }
 
     fn answer_done(&mut self) {
-        let kept = self.clients.promises.kept();
-        let is_kept = |done: &VecDeque<(u64, Done)>| done.front().is_some_and(|(promise, _)| *promise <= kept);
-        while is_kept(&self.asked.done)
+        let committed = self.clients.commit_tokens.committed();
+        let is_committed =
+            |done: &VecDeque<(CommitToken, Done)>| done.front().is_some_and(|(token, _)| *token <= committed);
+        while is_committed(&self.asked.done)
             && let Some((_, done)) = self.asked.done.pop_front()
         {
             match done {
@@ -128,8 +130,8 @@ impl Shard {
 
     /// That a session is over is being written down: who has ended it hears of it when that is done.
     pub(super) fn answer_ended(&mut self, reply: Reply<bool>) {
-        let promise = self.clients.promises.take();
-        self.asked.done.push_back((promise, Done::Ended(reply)));
+        let token = self.clients.commit_tokens.take();
+        self.asked.done.push_back((token, Done::Ended(reply)));
     }
 
     /// Ends a client's connection; it may come again at once, and its session is there if it was to stay.
@@ -148,8 +150,8 @@ impl Shard {
         if self.clients.keeping.is_none() {
             return reply.send(());
         }
-        let promise = self.clients.promises.take();
-        self.asked.done.push_back((promise, Done::Renewed(reply)));
+        let token = self.clients.commit_tokens.take();
+        self.asked.done.push_back((token, Done::Renewed(reply)));
     }
 
     fn begin_to_empty(&mut self, client_id: Box<str>, reply: Reply<Option<Emptied>>) -> Option<Work> {
@@ -181,8 +183,8 @@ impl Shard {
         }
         let Emptying { emptied, reply, .. } = emptying;
         if is_kept {
-            let promise = self.clients.promises.take();
-            self.asked.done.push_back((promise, Done::Emptied(emptied, reply)));
+            let token = self.clients.commit_tokens.take();
+            self.asked.done.push_back((token, Done::Emptied(emptied, reply)));
         } else {
             reply.send(Some(emptied));
         }

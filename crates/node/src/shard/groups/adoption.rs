@@ -7,7 +7,7 @@
 
 use std::num::NonZeroU64;
 
-use lapwing_session::{Bound, Delivered, Fate, Outcome, Routed};
+use lapwing_session::{Bound, CommitToken, Delivered, Fate, Outcome, Routed};
 
 use super::Shard;
 use super::pending::take_due;
@@ -48,7 +48,7 @@ impl Shard {
         if delivered == Delivered::Sent
             && self.keep(routed, None, About { publisher: 0, origin: Some(origin), holder: None })
         {
-            self.pending.adopted.push_back((self.clients.promises.take(), to, bound));
+            self.pending.adopted.push_back((self.clients.commit_tokens.take(), to, bound));
         }
     }
 
@@ -66,14 +66,14 @@ impl Shard {
         first.any(|(assigned, _)| clients.takes_next(assigned.to, assigned.epoch))
     }
 
-    /// Every promise up to `through` is kept: groups hear what sessions have as their own, and of dead letters that are where
+    /// Everything up to `through` is committed: groups hear what sessions have as their own, and of dead letters that are where
     /// they belong.
-    pub(in crate::shard) fn groups_committed(&mut self, through: u64) {
-        while let Some((_, to, bound)) = take_due(&mut self.pending.adopted, through, |(promise, ..)| *promise) {
+    pub(in crate::shard) fn groups_committed(&mut self, through: CommitToken) {
+        while let Some((_, to, bound)) = take_due(&mut self.pending.adopted, through, |(token, ..)| *token) {
             // Of a session that is over its end has been told.
             self.clients.add_outcome(to, Outcome { bound, fate: Fate::Adopted });
         }
-        while let Some((_, tag, entry)) = take_due(&mut self.pending.letters, through, |(promise, ..)| *promise) {
+        while let Some((_, tag, entry)) = take_due(&mut self.pending.letters, through, |(token, ..)| *token) {
             if let Some(place) = self.groups.of_tag(tag) {
                 self.finish_message(place, entry);
             }

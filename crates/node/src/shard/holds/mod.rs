@@ -21,6 +21,7 @@ mod restore;
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU64;
 
+use lapwing_session::CommitToken;
 use rustc_hash::FxBuildHasher;
 
 use super::Shard;
@@ -40,8 +41,8 @@ pub(crate) struct Holds {
     owned: Vec<Hold>,
     /// By number in the configuration, the place in `owned`.
     places: Vec<Option<usize>>,
-    /// Messages that are finished when a promise is kept: promise, place and entry.
-    finishing: VecDeque<(u64, usize, NonZeroU64)>,
+    /// Messages that are finished when a token is committed: token, place and entry.
+    finishing: VecDeque<(CommitToken, usize, NonZeroU64)>,
     /// By owner and its place there: what of the flight that came last nobody here took.
     declined: HashMap<(ShardId, u32), Declined, FxBuildHasher>,
     /// What owners are to be told.
@@ -130,10 +131,10 @@ impl Shard {
         }
     }
 
-    /// Every promise up to `through` is kept: what receivers have on disk is finished here.
-    pub(super) fn holds_committed(&mut self, through: u64) {
-        while let Some((promise, place, entry)) = self.holds.finishing.front().copied() {
-            if promise > through {
+    /// Everything up to `through` is committed: what receivers have on disk is finished here.
+    pub(super) fn holds_committed(&mut self, through: CommitToken) {
+        while let Some((token, place, entry)) = self.holds.finishing.front().copied() {
+            if token > through {
                 break;
             }
             self.holds.finishing.pop_front();

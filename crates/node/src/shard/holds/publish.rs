@@ -50,7 +50,7 @@ impl Shard {
         } else {
             self.post_to_hold((owner, hold), routed, errand)
         };
-        if in_stream || is_kept { Accepted::Later(self.clients.promises.take()) } else { Accepted::Now }
+        if in_stream || is_kept { Accepted::Later(self.clients.commit_tokens.take()) } else { Accepted::Now }
     }
 
     /// Sends a message to the shard of its hold; true when that has to keep it.
@@ -63,7 +63,7 @@ impl Shard {
         self.counters.forwarded.add(1);
         self.sequences.post(owner);
         if is_durable {
-            self.clients.promises.posted(owner.index());
+            self.clients.commit_tokens.posted(owner.index());
         }
         self.post.publish(owner, Errand { reasons, held, ..errand }, routed.publish(), &mut self.log);
         is_durable

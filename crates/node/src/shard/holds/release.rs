@@ -174,7 +174,7 @@ impl Shard {
             self.counters.forwarded.add(1);
             self.sequences.post(target);
             if reasons.has(Reasons::KEEP) {
-                self.clients.promises.posted(target.index());
+                self.clients.commit_tokens.posted(target.index());
             }
             self.post.publish(target, Errand { reasons, ..errand }, publish, &mut self.log);
         }
@@ -214,7 +214,7 @@ impl Shard {
                 hold.counters.released.add(1);
                 match waiting.item.entry {
                     // When everybody who keeps it has it on disk: a crash before makes it twice, and loses none.
-                    Some(entry) if is_kept => finishing.push_back((clients.promises.take(), place, entry)),
+                    Some(entry) if is_kept => finishing.push_back((clients.commit_tokens.take(), place, entry)),
                     entry => self.finish_held(place, entry),
                 }
             }

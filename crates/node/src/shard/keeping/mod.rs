@@ -4,8 +4,8 @@
 //! Each of them lives in the data group of its slot, and this shard owns that group: it gives every entry its index, so a
 //! message can be delivered under the index that its entry will have. One message is one entry per data group, however many
 //! keep it ([`Keeping::keep`]); what becomes of it, and each step of QoS 2, are facts that go into one entry per group and
-//! turn ([`progress`]). Whoever must not go on before something is durable takes this turn's promise
-//! ([`super::promises`]); bytes wait behind an output fence ([`super::fences`]).
+//! turn ([`progress`]). Whoever must not go on before something is durable takes this turn's commit token
+//! ([`super::commits`]); bytes wait behind an output fence ([`super::fences`]).
 
 mod groups;
 mod identity;
