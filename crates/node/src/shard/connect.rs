@@ -14,7 +14,7 @@ use super::groups::Membership;
 use super::in_hand::InHand;
 use super::judge::Stop;
 use super::keeping::KeptAs;
-use super::licence::Licence;
+use super::permissions::Permissions;
 use super::serve::Flow;
 use super::standing::Standing;
 use super::{Due, Shard};
@@ -88,8 +88,8 @@ impl Shard {
             Ok(standing) => standing,
             Err(stop) => return self.stop_connect(index, connect, stop, bytes),
         };
-        let licence = match self.permit_connect(index, connect, &standing.identity, &admission.client_id) {
-            Ok(licence) => licence,
+        let permissions = match self.permit_connect(index, connect, &standing.identity, &admission.client_id) {
+            Ok(permissions) => permissions,
             Err(reason) => return self.refuse(index, connect, reason, None),
         };
         if self.must_show_itself(index, connect, &admission.client_id) {
@@ -113,7 +113,7 @@ impl Shard {
             }
         };
         let admission = self.with_envelope(admission, connect, &standing.identity);
-        self.open_session(index, connect, &admission, standing, licence);
+        self.open_session(index, connect, &admission, standing, permissions);
         Flow::Continue
     }
 
@@ -181,7 +181,7 @@ impl Shard {
         connect: &Connect<'_>,
         admission: &Admission,
         standing: Standing,
-        licence: Option<Box<Licence>>,
+        permissions: Option<Box<Permissions>>,
     ) {
         let existing = self.take_existing(&admission.client_id, &standing.identity);
         let former = existing.as_ref().map_or_else(KeptAs::default, |entry| *entry.kept_as);
@@ -216,7 +216,7 @@ impl Shard {
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Open { session: key, version: connect.version };
             connection.gate = None;
-            connection.licence = licence;
+            connection.permissions = permissions;
             connection.open_since_ms = now_ms;
         }
         self.clients.let_in(index);

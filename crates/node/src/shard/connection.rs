@@ -10,9 +10,9 @@ use lapwing_transport::Socket;
 use super::delayed::Delayed;
 use super::fences::Fences;
 use super::gate::Gate;
-use super::licence::Licence;
 use super::packet_ends::PacketEnds;
 use super::parts::Parts;
+use super::permissions::Permissions;
 use super::rate::Rate;
 use super::room::Room;
 use super::skipping::Skipping;
@@ -61,8 +61,8 @@ pub(crate) struct Connection {
     pub(crate) gate: Option<Box<Gate>>,
     /// Its refusal, while that waits; over but for that.
     pub(super) delayed: Option<Box<Delayed>>,
-    /// What its client may do; none while it connects, and where there are no rules.
-    pub(crate) licence: Option<Box<Licence>>,
+    /// What its client may publish and subscribe to; none while it connects, and where there are no rules.
+    pub(crate) permissions: Option<Box<Permissions>>,
     /// Since when the kernel takes nothing, on the shard's clock; 0: it does.
     pub(crate) stalled_since_ms: u64,
     /// A timer looks after its stall.
@@ -165,7 +165,7 @@ impl Connection {
             paused: None,
             gate: None,
             delayed: None,
-            licence: None,
+            permissions: None,
             stalled_since_ms: 0,
             watched: false,
             rate: None,

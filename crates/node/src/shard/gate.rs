@@ -11,7 +11,7 @@ use lapwing_codec::{Packet, Publish, decode};
 use super::Shard;
 use super::connection::Pause;
 use super::judge::Candidate;
-use super::licence::permits;
+use super::permissions::permits;
 use super::serve::{Client, Flow};
 use crate::config::OnFailure;
 use crate::hooks::{HookCall, HookFeed, HookMessage, HookName, Missing, Verdict, Whom};
@@ -91,7 +91,7 @@ impl Shard {
         let Some(who) = client.who.clone() else { return Asking::Needless };
         let run_packets = self.hooks.as_ref().map_or(1, HookFeed::run_packets);
         let bridges = self.shared.config.limits.mqtt_bridges;
-        let mut licence = self.lend_licence(client.session);
+        let mut permissions = self.lend_permissions(client.session);
         let Some(entry) = self.clients.entry(client.session) else { return Asking::Needless };
         let (mut calls, mut aliases, mut at) = (Vec::new(), Vec::new(), 0);
         while calls.len() < run_packets && at < RUN_BYTES {
@@ -102,14 +102,14 @@ impl Shard {
             let is_repeated = entry.session.is_repeated(&publish);
             let Some(topic) = resolve(&publish, &mut aliases, |alias| entry.session.topic_of(alias)) else { break };
             let is_beyond = entry.session.beyond(&Publish { topic, ..publish }).is_some();
-            if is_repeated || is_beyond || !permits(licence.as_mut(), topic, bridges) {
+            if is_repeated || is_beyond || !permits(permissions.as_mut(), topic, bridges) {
                 break;
             }
             let message = Box::new(HookMessage::of(&Publish { topic, ..publish }));
             calls.push(HookCall::Publish { client: who.clone(), message, is_will: false });
             at += len;
         }
-        self.return_licence(client.session, licence);
+        self.return_permissions(client.session, permissions);
         self.ask(index, calls)
     }
 

@@ -45,7 +45,6 @@ mod judge;
 mod judged;
 mod keeping;
 mod kept;
-mod licence;
 mod linger;
 mod log_room;
 mod losses;
@@ -60,6 +59,7 @@ mod pages;
 mod paging;
 mod parts;
 mod pause;
+mod permissions;
 mod post;
 mod pressure;
 mod rate;
@@ -226,9 +226,9 @@ pub(crate) struct Shard {
     now_ms: u64,
     /// Clients are being sent away.
     draining: bool,
-    /// The version of users and rules that all licences were made under; none before the first turn, which compares what the
+    /// The version of users and rules that all permissions were made under; none before the first turn, which compares what the
     /// log had with the users and rules of today.
-    licences_version: Option<u64>,
+    permissions_version: Option<u64>,
     /// The version under which who is not welcome any more was sent away.
     expelled_version: Option<u64>,
     /// The version of the groups' tables that holds here.

@@ -6,15 +6,15 @@ use lapwing_session::SessionKey;
 
 use super::Shard;
 use super::given_id::is_given;
-use super::licence::{Licence, permits};
+use super::permissions::{Permissions, permits};
 
 impl Shard {
-    /// Makes every licence again if users or rules were changed, while the node ran or while it did not; called in each turn,
+    /// Makes all permissions again if users or rules were changed, while the node ran or while it did not; called in each turn,
     /// before anything else that a session could take part in.
-    pub(super) fn renew_licences(&mut self) {
+    pub(super) fn renew_permissions(&mut self) {
         let version = Some(self.shared.authority.version());
-        if self.licences_version != version {
-            self.licences_version = version;
+        if self.permissions_version != version {
+            self.permissions_version = version;
             for key in self.clients.session_keys() {
                 let Some(entry) = self.clients.entry(key) else { continue };
                 let identity = entry.standing.identity.clone();
@@ -67,12 +67,12 @@ impl Shard {
             let keep = |filter: &str| rights.may_subscribe(filter);
             entry.session.revoke(keep, |subscription| removed.push(subscription.filter.to_owned()));
             let bridges = self.shared.config.limits.mqtt_bridges;
-            let mut licence = Box::new(Licence::new(rights.clone()));
-            revoked += u64::from(entry.session.revoke_will(|topic| permits(Some(&mut licence), topic, bridges)));
+            let mut permissions = Box::new(Permissions::new(rights.clone()));
+            revoked += u64::from(entry.session.revoke_will(|topic| permits(Some(&mut permissions), topic, bridges)));
         }
         let connection = entry.connection;
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
-            connection.licence = rights.map(|rights| Box::new(Licence::new(rights)));
+            connection.permissions = rights.map(|rights| Box::new(Permissions::new(rights)));
         }
         self.counters.access.revoked.add(revoked + removed.len() as u64);
         self.withdraw_filters(key, &removed);

@@ -165,10 +165,10 @@ impl Shard {
     /// The client of a connection whose CONNECT is through.
     pub(super) fn client_of(&mut self, index: usize) -> Option<Client> {
         let Stage::Open { session, version } = self.clients.connection(index)?.stage else { return None };
-        let has_licence = self.clients.connection(index)?.licence.is_some();
+        let has_permissions = self.clients.connection(index)?.permissions.is_some();
         let entry = self.clients.entry(session)?;
         let (id, who) = (entry.session.shared_client_id().clone(), entry.standing.who.clone());
-        Some(Client { session, version, id, who, has_licence })
+        Some(Client { session, version, id, who, has_permissions })
     }
 
     pub(super) fn handle_packet(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> Flow {
@@ -263,5 +263,5 @@ pub(super) struct Client {
     /// The same for hooks and events, if there are any.
     pub(super) who: Option<Arc<HookClient>>,
     /// Whether there are rules for it.
-    pub(super) has_licence: bool,
+    pub(super) has_permissions: bool,
 }

@@ -130,7 +130,7 @@ impl Shard {
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,
             draining: false,
-            licences_version: None,
+            permissions_version: None,
             expelled_version: None,
             groups_version: 0,
             recheck: certificates::Recheck::default(),

@@ -67,7 +67,7 @@ impl Shard {
     ) -> Option<(Reply, Waits)> {
         let mut waits = Waits::default();
         let mut granted: Vec<(Box<str>, Grant)> = Vec::new();
-        let licence = self.lend_licence(key);
+        let permissions = self.lend_permissions(key);
         let (shards, has_holds) = (self.post.shards(), self.holds.any());
         let mut verdicts = request.filters().zip(refused);
         let mut places = request.filters().enumerate();
@@ -86,7 +86,7 @@ impl Shard {
             let verdict = verdicts.find(|(filter, _)| *filter == subscription.filter);
             // Found from where the last one stood: the same filter may be there twice.
             let place = places.find(|(_, filter)| *filter == subscription.filter);
-            if licence.as_ref().is_some_and(|licence| !licence.may_subscribe(subscription.filter)) {
+            if permissions.as_ref().is_some_and(|permissions| !permissions.may_subscribe(subscription.filter)) {
                 waits.refused += 1;
                 return Err(ReasonCode::NotAuthorized);
             }
@@ -127,7 +127,7 @@ impl Shard {
             Ok(())
         });
         self.clients.holdings = holdings;
-        self.return_licence(key, licence);
+        self.return_permissions(key, permissions);
         self.counters.access.refused(Refused::Subscribe, waits.refused);
         for (filter, reason) in request.filters().zip(reply.reasons()) {
             if *reason == ReasonCode::NotAuthorized {

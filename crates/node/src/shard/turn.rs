@@ -147,7 +147,7 @@ impl Shard {
             || self.shared.strangers.has_ended(self.id.index())
             || self.shared.session_desk(self.id.index()).is_asked()
             || self.shared.groups.version() != self.groups_version
-            || Some(self.shared.authority.version()) != self.licences_version
+            || Some(self.shared.authority.version()) != self.permissions_version
             || self.owes_expulsions()
             || self.has_new_topic_rules()
     }
@@ -185,7 +185,7 @@ impl Shard {
         self.make_retained_room();
         self.counters.turns.add(1);
         self.mail_moved = false;
-        self.renew_licences();
+        self.renew_permissions();
         self.renew_groups();
         self.renew_topic_rules();
         self.run_rechecks();
