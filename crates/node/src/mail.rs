@@ -72,8 +72,8 @@ pub(crate) struct Errand {
 pub(crate) struct Through {
     /// To the owner: the number of the hold in the configuration. From the owner: its place there.
     pub(crate) hold: u32,
-    /// From the owner: which flight it is of, and where it stands in that.
-    pub(crate) flight: u32,
+    /// From the owner: which batch it is of, and where it stands in that.
+    pub(crate) batch: u32,
     pub(crate) index: u16,
     /// Who has no room for it need not lose it.
     pub(crate) may_wait: bool,
@@ -92,13 +92,13 @@ pub(crate) enum Offered {
     Taken,
 }
 
-/// Answers to one flight.
+/// Answers to one batch.
 #[derive(Debug)]
 pub(crate) struct OfferedList {
     /// As in [`Through`].
     pub(crate) hold: u32,
-    pub(crate) flight: u32,
-    /// Places in the flight.
+    pub(crate) batch: u32,
+    /// Places in the batch.
     pub(crate) answers: Vec<(u16, Offered)>,
 }
 

@@ -7,7 +7,7 @@
 //! subscribes ([`release`]): to sessions and groups here, and to other shards, which answer whether somebody was there
 //! ([`receive`]). What nobody took goes back to its place. A SUBSCRIBE anywhere lets owners look for what it matches.
 //!
-//! One *flight* of messages is under way to other shards at a time, and while it is, nothing else leaves: so the order of a topic
+//! One *batch* of messages is under way to other shards at a time, and while it is, nothing else leaves: so the order of a topic
 //! holds although a subscriber may come or go in between.
 
 mod book;
@@ -43,7 +43,7 @@ pub(crate) struct Holds {
     places: Vec<Option<usize>>,
     /// Messages that are finished when a token is committed: token, place and entry.
     finishing: VecDeque<(CommitToken, usize, NonZeroU64)>,
-    /// By owner and its place there: what of the flight that came last nobody here took.
+    /// By owner and its place there: what of the batch that came last nobody here took.
     declined: HashMap<(ShardId, u32), Declined, FxBuildHasher>,
     /// What owners are to be told.
     answers: Vec<(ShardId, OfferedList)>,
@@ -74,7 +74,7 @@ impl Holds {
 
     /// Nothing is under way: every message waits, or has gone and is finished.
     pub(crate) fn is_settled(&self) -> bool {
-        self.finishing.is_empty() && self.answers.is_empty() && self.owned.iter().all(|hold| hold.flight.is_none())
+        self.finishing.is_empty() && self.answers.is_empty() && self.owned.iter().all(|hold| hold.batch.is_none())
     }
 
     /// The timer that a hold waits for.

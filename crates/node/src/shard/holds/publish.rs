@@ -59,7 +59,7 @@ impl Shard {
         let is_durable = self.holds.book.is_durable(hold) && !errand.reasons.has(Reasons::IN_MEMORY);
         let reasons = errand.reasons.with(Reasons::HOLD);
         let reasons = if is_durable { reasons.with(Reasons::KEEP) } else { reasons };
-        let held = Some(Through { hold, flight: 0, index: 0, may_wait: false, publisher: routed.publisher() });
+        let held = Some(Through { hold, batch: 0, index: 0, may_wait: false, publisher: routed.publisher() });
         self.counters.forwarded.add(1);
         self.sequences.post(owner);
         if is_durable {

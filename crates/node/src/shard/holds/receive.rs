@@ -12,12 +12,12 @@ use crate::shard::keeping::About;
 use crate::shard::route::Target;
 use crate::slot::ShardId;
 
-/// What of one flight nobody here took.
+/// What of one batch nobody here took.
 #[derive(Debug, Default)]
 pub(super) struct Declined {
-    flight: u32,
-    /// By topic, as it was answered first: who subscribes in the midst of a flight must not get the second message and then the
-    /// first, which comes again. Topics are chosen by clients, but one flight is short.
+    batch: u32,
+    /// By topic, as it was answered first: who subscribes in the midst of a batch must not get the second message and then the
+    /// first, which comes again. Topics are chosen by clients, but one batch is short.
     topics: HashMap<Box<str>, Offered, FxBuildHasher>,
 }
 
@@ -32,8 +32,8 @@ impl Shard {
     ) {
         let topic = routed.publish().topic;
         let declined = self.holds.declined.entry((from, through.hold)).or_default();
-        if declined.flight != through.flight {
-            declined.flight = through.flight;
+        if declined.batch != through.batch {
+            declined.batch = through.batch;
             declined.topics.clear();
         }
         let offered = match declined.topics.get(topic) {
@@ -50,13 +50,12 @@ impl Shard {
 
     /// Notes an answer, in one list with those before if it can be.
     fn answer_offer(&mut self, to: ShardId, through: Through, offered: Offered) {
-        let Through { hold, flight, index, .. } = through;
+        let Through { hold, batch, index, .. } = through;
         let answers = &mut self.holds.answers;
-        let last =
-            answers.last_mut().filter(|(owner, list)| *owner == to && (list.hold, list.flight) == (hold, flight));
+        let last = answers.last_mut().filter(|(owner, list)| *owner == to && (list.hold, list.batch) == (hold, batch));
         match last {
             Some((_, list)) => list.answers.push((index, offered)),
-            None => answers.push((to, OfferedList { hold, flight, answers: vec![(index, offered)] })),
+            None => answers.push((to, OfferedList { hold, batch, answers: vec![(index, offered)] })),
         }
     }
 
