@@ -6,7 +6,7 @@ use lapwing_session::{Routed, SessionKey};
 use rustc_hash::FxBuildHasher;
 
 use super::Shard;
-use crate::mail::{Errand, Offered, OfferedList, Reasons, Through};
+use crate::mail::{HoldRoute, Offered, OfferedList, RouteFlags, RouteHeader};
 use crate::shard::groups::{Origin as GroupOrigin, Publisher};
 use crate::shard::keeping::About;
 use crate::shard::route::Target;
@@ -27,30 +27,30 @@ impl Shard {
         &mut self,
         from: ShardId,
         routed: &Routed<'_>,
-        errand: &Errand,
-        through: Through,
+        header: &RouteHeader,
+        hold_route: HoldRoute,
     ) {
         let topic = routed.publish().topic;
-        let declined = self.holds.declined.entry((from, through.hold)).or_default();
-        if declined.batch != through.batch {
-            declined.batch = through.batch;
+        let declined = self.holds.declined.entry((from, hold_route.hold)).or_default();
+        if declined.batch != hold_route.batch {
+            declined.batch = hold_route.batch;
             declined.topics.clear();
         }
         let offered = match declined.topics.get(topic) {
             Some(offered) => *offered,
-            None => self.offer_here(routed, errand, through.may_wait).0,
+            None => self.offer_here(routed, header, hold_route.may_wait).0,
         };
         if offered != Offered::Taken
-            && let Some(declined) = self.holds.declined.get_mut(&(from, through.hold))
+            && let Some(declined) = self.holds.declined.get_mut(&(from, hold_route.hold))
         {
             declined.topics.insert(topic.into(), offered);
         }
-        self.answer_offer(from, through, offered);
+        self.answer_offer(from, hold_route, offered);
     }
 
     /// Notes an answer, in one list with those before if it can be.
-    fn answer_offer(&mut self, to: ShardId, through: Through, offered: Offered) {
-        let Through { hold, batch, index, .. } = through;
+    fn answer_offer(&mut self, to: ShardId, hold_route: HoldRoute, offered: Offered) {
+        let HoldRoute { hold, batch, index, .. } = hold_route;
         let answers = &mut self.holds.answers;
         let last = answers.last_mut().filter(|(owner, list)| *owner == to && (list.hold, list.batch) == (hold, batch));
         match last {
@@ -61,19 +61,19 @@ impl Shard {
 
     /// Gives a message to whoever here subscribes to it; also whether the log has it now. `may_wait`: who has no room need
     /// not lose it.
-    pub(super) fn offer_here(&mut self, routed: &Routed<'_>, errand: &Errand, may_wait: bool) -> (Offered, bool) {
+    pub(super) fn offer_here(&mut self, routed: &Routed<'_>, header: &RouteHeader, may_wait: bool) -> (Offered, bool) {
         if may_wait && !self.has_receiver_with_room(routed.publish().topic) {
             return (Offered::Full, false);
         }
-        self.note_repeats(errand.origin);
-        if errand.reasons.has(Reasons::IN_MEMORY) {
+        self.note_repeats(header.origin);
+        if header.flags.has(RouteFlags::IN_MEMORY) {
             // The rule may be younger than this turn.
             self.renew_topic_rules();
             self.clients.in_memory = true;
         }
         let (mut taken, mut deliveries) = (false, 0);
         let Shard { tree, clients, counters, now_ms, .. } = self;
-        if errand.reasons.has(Reasons::SESSIONS) {
+        if header.flags.has(RouteFlags::SESSIONS) {
             tree.matches(routed.publish().topic, |entries| {
                 if let Target::Session(key) = entries[0].subscriber {
                     let options = entries.iter().map(|entry| &entry.options);
@@ -84,13 +84,13 @@ impl Shard {
             });
         }
         counters.deliveries.add(deliveries);
-        if errand.reasons.has(Reasons::GROUPS) && !self.groups.is_empty() {
-            let publisher = Publisher::Hash(errand.publisher);
-            let (in_group, _) = self.offer_to_groups(routed, GroupOrigin { publisher, ingress_us: errand.ingress_us });
+        if header.flags.has(RouteFlags::GROUPS) && !self.groups.is_empty() {
+            let publisher = Publisher::Hash(header.publisher);
+            let (in_group, _) = self.offer_to_groups(routed, GroupOrigin { publisher, ingress_us: header.ingress_us });
             taken |= in_group;
         }
         let is_kept =
-            self.keep(routed, None, About { publisher: errand.publisher, origin: errand.origin, holder: None });
+            self.keep(routed, None, About { publisher: header.publisher, origin: header.origin, holder: None });
         (if taken { Offered::Taken } else { Offered::Nobody }, is_kept)
     }
 

@@ -7,7 +7,7 @@ use lapwing_session::Routed;
 use super::owned::{HeldMessage, Hold, Offer, OfferBatch};
 use super::queue::Waiting;
 use super::{Holds, Shard};
-use crate::mail::{Errand, Offered, OfferedList, Reasons, Through};
+use crate::mail::{HoldRoute, Offered, OfferedList, RouteFlags, RouteHeader};
 use crate::shard::Due;
 use crate::shard::route::Target;
 use crate::slot::ShardId;
@@ -124,59 +124,61 @@ impl Shard {
         let hold = &self.holds.owned[place];
         let may_wait = hold.may_wait(&waiting, targets, self.now_ms);
         let message = Arc::clone(&waiting.item.message);
-        let reasons = Reasons::HELD.with(Reasons::SESSIONS).with(Reasons::GROUPS);
-        let reasons = if waiting.item.in_memory { reasons.with(Reasons::IN_MEMORY) } else { reasons };
-        let errand = Errand {
-            reasons,
+        let flags = RouteFlags::HELD.with(RouteFlags::SESSIONS).with(RouteFlags::GROUPS);
+        let flags = if waiting.item.in_memory { flags.with(RouteFlags::IN_MEMORY) } else { flags };
+        let header = RouteHeader {
+            flags,
             publisher: waiting.item.publisher,
             ingress_us: waiting.item.ingress_us,
             expires_at_ms: message.expires_at_ms(),
             origin: hold.origin(&waiting.item),
-            ..Errand::default()
+            ..RouteHeader::default()
         };
         let (mut offered, mut is_kept) = (Offered::Nobody, false);
         if targets.own {
-            (offered, is_kept) = self.offer_here(&Routed::of(&message), &errand, may_wait);
+            (offered, is_kept) = self.offer_here(&Routed::of(&message), &header, may_wait);
             self.flush_large();
         }
         if targets.remote() == 0 {
             return self.settle_held(place, Offer { number, waiting, offered, is_kept });
         }
         is_kept |= targets.keepers != 0;
-        let through = Through {
+        let hold_route = HoldRoute {
             hold: place as u32,
             batch: batch.number,
             index: batch.items.len() as u16,
             may_wait,
             publisher: message.publisher(),
         };
-        self.post_held(targets, Errand { held: Some(through), ..errand }, &message.publish());
+        self.post_held(targets, RouteHeader { held: Some(hold_route), ..header }, &message.publish());
         batch.outstanding += targets.remote().count_ones() as usize;
         batch.items.push(Offer { number, waiting, offered, is_kept });
     }
 
-    fn post_held(&mut self, targets: Targets, errand: Errand, publish: &lapwing_codec::Publish<'_>) {
-        let in_memory = errand.reasons.has(Reasons::IN_MEMORY);
+    fn post_held(&mut self, targets: Targets, header: RouteHeader, publish: &lapwing_codec::Publish<'_>) {
+        let in_memory = header.flags.has(RouteFlags::IN_MEMORY);
         let keepers = if self.clients.keeping.is_some() && !in_memory { targets.keepers } else { 0 };
         let mut shards = targets.remote();
         while shards != 0 {
             let bit = shards & shards.wrapping_neg();
             shards &= !bit;
             let target = ShardId(bit.trailing_zeros() as u8);
-            let mut reasons = if in_memory { Reasons::HELD.with(Reasons::IN_MEMORY) } else { Reasons::HELD };
-            for (set, reason) in
-                [(targets.sessions, Reasons::SESSIONS), (targets.groups, Reasons::GROUPS), (keepers, Reasons::KEEP)]
-            {
+            let mut flags = if in_memory { RouteFlags::HELD.with(RouteFlags::IN_MEMORY) } else { RouteFlags::HELD };
+            for (set, flag) in [
+                (targets.sessions, RouteFlags::SESSIONS),
+                (targets.groups, RouteFlags::GROUPS),
+                (keepers, RouteFlags::KEEP),
+            ] {
                 if set & bit != 0 {
-                    reasons = reasons.with(reason);
+                    flags = flags.with(flag);
                 }
             }
             self.counters.forwarded.add(1);
             self.sequences.post(target);
-            if reasons.has(Reasons::KEEP) {
+            if flags.has(RouteFlags::KEEP) {
                 self.clients.commit_tokens.posted(target.index());
             }
-            self.post.publish(target, Errand { reasons, ..errand }, publish, &mut self.log);
+            self.post.publish(target, RouteHeader { flags, ..header }, publish, &mut self.log);
         }
     }
 
