@@ -213,7 +213,7 @@ impl Session {
         let copy = Outgoing { publish, options: &options, packet_id: Some(packet_id), dup: options.dup, expires_at_ms };
         copy.write(link, now_ms, io.out)?;
         if options.qos == QoS::ExactlyOnce {
-            self.told.sent(packet_id, options.tie);
+            self.told.publish_sent(packet_id, options.tie);
         }
         let times = Times { written_us: io.now_us, ..Times::default() };
         self.window.push(Flight { packet_id, body: Body::AtHand(Arc::clone(keep)), options, times });
@@ -261,7 +261,7 @@ impl Session {
         }
         let flight = self.window.get(at);
         if !flight.body.is_received() {
-            self.told.got(ack.packet_id, flight.options.tie);
+            self.told.pubrec_received(ack.packet_id, flight.options.tie);
         }
         self.window.release(at, io.now_us);
         self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::Success, io)?;

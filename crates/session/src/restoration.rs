@@ -79,7 +79,7 @@ impl Restoration {
     }
 
     /// It has this message, which the client has not said to have: all of them, in the order of their entries.
-    /// It is taken to wait from now on: [`Settings::queue_age_ms_max`]. `packet_id`: told with [`crate::Fact::Sent`].
+    /// It is taken to wait from now on: [`Settings::queue_age_ms_max`]. `packet_id`: told with [`crate::Fact::PublishSent`].
     pub fn message(
         &mut self,
         message: Arc<Message>,
@@ -107,7 +107,7 @@ impl Restoration {
     }
 
     /// The client has a QoS 2 message, and has not said that it will not ask for PUBREL again.
-    pub fn got(&mut self, packet_id: PacketId, entry: NonZeroU64) {
+    pub fn pubrec_received(&mut self, packet_id: PacketId, entry: NonZeroU64) {
         let nothing = KeptOptions { qos: QoS::ExactlyOnce, retain: false, ids: SubscriptionIds::EMPTY };
         self.flights.push(flight(packet_id, Body::Received, own(nothing, false, entry)));
     }

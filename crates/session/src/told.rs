@@ -65,16 +65,16 @@ impl Told {
     }
 
     /// A QoS 2 message goes to the client under this packet id.
-    pub(crate) fn sent(&mut self, packet_id: PacketId, tie: Tie) {
+    pub(crate) fn publish_sent(&mut self, packet_id: PacketId, tie: Tie) {
         if let Some(entry) = tie.entry {
-            self.fact(Fact::Sent { packet_id, entry });
+            self.fact(Fact::PublishSent { packet_id, entry });
         }
     }
 
-    /// The client has a QoS 2 message.
-    pub(crate) fn got(&mut self, packet_id: PacketId, tie: Tie) {
+    /// PUBREC has come: the client has a QoS 2 message.
+    pub(crate) fn pubrec_received(&mut self, packet_id: PacketId, tie: Tie) {
         if tie.entry.is_some() {
-            self.fact(Fact::Got { packet_id });
+            self.fact(Fact::PubRecReceived { packet_id });
         }
     }
 

@@ -228,7 +228,7 @@ impl Restorer {
         let here = *input;
         let what = "a flight is cut off or impossible";
         let (packet_id, entry) = (input.number_u16(what)?, input.number(what)?);
-        let flight = Flight { packet_id, entry, got: take_bool(input, what)? };
+        let flight = Flight { packet_id, entry, pubrec_received: take_bool(input, what)? };
         self.current_session(here)?.exactly_once().insert(flight);
         Ok(())
     }

@@ -123,7 +123,7 @@ impl<F> Writer<'_, F> {
             self.record(FLIGHT, |out| {
                 put_number(u64::from(flight.packet_id), out);
                 put_number(flight.entry, out);
-                put_number(u64::from(flight.got), out);
+                put_number(u64::from(flight.pubrec_received), out);
                 Ok(())
             })?;
         }

@@ -246,13 +246,13 @@ fn note_in_session(session: &mut KeptSession, fact: Fact) -> Option<Left> {
             let was_sent = session.exactly_once.as_mut().is_some_and(|ids| ids.finish(entry));
             (was_queued || was_sent).then(|| Left::of(was_queued, entry))
         }
-        Fact::Sent { packet_id, entry } => {
+        Fact::PublishSent { packet_id, entry } => {
             let is_there = session.queue.contains(entry);
-            is_there.then(|| session.exactly_once().sent(packet_id, entry))?;
+            is_there.then(|| session.exactly_once().publish_sent(packet_id, entry))?;
             Some(Left::Nothing)
         }
-        Fact::Got { packet_id } => {
-            let entry = session.exactly_once.as_mut().and_then(|ids| ids.got(packet_id))?;
+        Fact::PubRecReceived { packet_id } => {
+            let entry = session.exactly_once.as_mut().and_then(|ids| ids.pubrec_received(packet_id))?;
             Some(Left::of(session.queue.remove(entry), entry))
         }
         Fact::Received { packet_id, use_number } => {

@@ -131,8 +131,8 @@ impl KeptSession {
         self.queue.heap_bytes()
     }
 
-    /// QoS 2 messages under way to the client, by entry: in the order in which they were sent. Those that the client has not
-    /// `got` are in the queue too.
+    /// QoS 2 messages under way to the client, by entry: in the order in which they were sent. Those without
+    /// [`Flight::pubrec_received`] are in the queue too.
     pub fn flights(&self) -> Vec<Flight> {
         self.exactly_once.as_ref().map_or_else(Vec::new, |ids| ids.flights())
     }

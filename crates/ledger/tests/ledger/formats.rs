@@ -95,8 +95,8 @@ fn entries_of_messages() {
 
     let mut progress = ProgressBuf::new();
     progress.push(KeeperId(3), Fact::Finished { entry: 200 });
-    progress.push(KeeperId(3), Fact::Sent { packet_id: 1, entry: 4 });
-    progress.push(KeeperId(5), Fact::Got { packet_id: 2 });
+    progress.push(KeeperId(3), Fact::PublishSent { packet_id: 1, entry: 4 });
+    progress.push(KeeperId(5), Fact::PubRecReceived { packet_id: 2 });
     progress.push(KeeperId(3), Fact::Received { packet_id: 300, use_number: 6 });
     progress.push(KeeperId(3), Fact::Released { packet_id: 300 });
     progress.push(KeeperId(3), Fact::Doubted { packet_id: 9, use_number: 7 });
@@ -105,8 +105,8 @@ fn entries_of_messages() {
     assert_eq!((progress.len(), progress.bytes()), (6, bytes.len() - 3));
     progress.clear();
     check(&Entry::Progress(progress.as_progress()), &[7, 1, 0]);
-    progress.push(KeeperId(3), Fact::Got { packet_id: 1 });
-    assert_eq!(progress.as_progress().facts.iter().next(), Some((KeeperId(3), Fact::Got { packet_id: 1 })));
+    progress.push(KeeperId(3), Fact::PubRecReceived { packet_id: 1 });
+    assert_eq!(progress.as_progress().facts.iter().next(), Some((KeeperId(3), Fact::PubRecReceived { packet_id: 1 })));
 
     let publishers = [SettledPublisher { data_group: 2, session: KeeperId(300), below: 128 }];
     check(&Entry::Settled(Settled { publishers: List::from_slice(&publishers) }), &[11, 1, 1, 2, 0xAC, 2, 0x80, 1]);

@@ -127,7 +127,7 @@ fn fact(random: &mut Random, now: &Picture) -> (u64, Fact) {
         return (group.id, Fact::Finished { entry });
     }
     let sessions: Vec<_> = now.sessions.values().collect();
-    let Some(session) = random.pick(&sessions) else { return (3, Fact::Got { packet_id: 1 }) };
+    let Some(session) = random.pick(&sessions) else { return (3, Fact::PubRecReceived { packet_id: 1 }) };
     let queued: Vec<_> = session.queue.keys().copied().collect();
     let front = queued.first().copied().filter(|_| random.once_in(2));
     let entry = front.or_else(|| random.pick(&queued).copied()).unwrap_or(random.below(400));
@@ -136,8 +136,8 @@ fn fact(random: &mut Random, now: &Picture) -> (u64, Fact) {
     let fact = match random.below(9) {
         0..3 => Fact::Finished { entry },
         3 => Fact::Finished { entry: random.pick(&flying).copied().unwrap_or(entry) },
-        4 => Fact::Sent { packet_id, entry },
-        5 => Fact::Got { packet_id },
+        4 => Fact::PublishSent { packet_id, entry },
+        5 => Fact::PubRecReceived { packet_id },
         6 => Fact::Received { packet_id, use_number: random.below(100) },
         7 => Fact::Doubted { packet_id, use_number: random.below(100) },
         _ => Fact::Released { packet_id },

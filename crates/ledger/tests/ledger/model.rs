@@ -132,12 +132,12 @@ impl Model {
                 session.queue.remove(&entry);
                 session.flights.remove(&entry);
             }
-            Fact::Sent { packet_id, entry } if session.queue.contains_key(&entry) => {
+            Fact::PublishSent { packet_id, entry } if session.queue.contains_key(&entry) => {
                 session.flights.retain(|_, flight| flight.0 != packet_id);
                 session.flights.insert(entry, (packet_id, false));
             }
-            Fact::Sent { .. } => {}
-            Fact::Got { packet_id } => {
+            Fact::PublishSent { .. } => {}
+            Fact::PubRecReceived { packet_id } => {
                 let found = session.flights.iter_mut().find(|(_, flight)| flight.0 == packet_id);
                 if let Some((entry, flight)) = found {
                     flight.1 = true;

@@ -46,7 +46,7 @@ fn comes(number: u64) -> [Operation; 7] {
         publish(1, &[], Some(format!("one/{number}/value")), None),
         publish(2, &[group], None, Some(origin)),
         publish(1, &[group], None, None),
-        Operation::Progress(vec![(session, Fact::Sent { packet_id: 7, entry: session + 4 })]),
+        Operation::Progress(vec![(session, Fact::PublishSent { packet_id: 7, entry: session + 4 })]),
     ]
 }
 
@@ -57,7 +57,7 @@ fn goes(number: u64) -> [Operation; 6] {
     let settled = SettledPublisher { data_group: 3, session: KeeperId(session), below: 2 };
     [
         Operation::Progress(vec![
-            (session, Fact::Got { packet_id: 7 }),
+            (session, Fact::PubRecReceived { packet_id: 7 }),
             (group, Fact::Finished { entry: session + 5 }),
         ]),
         Operation::Clear(vec![format!("one/{number}/value")]),

@@ -81,7 +81,7 @@ fn session_picture(session: &KeptSession) -> SessionPicture {
     let queue: Vec<_> = session.queue().map(|(entry, options)| (entry, OwnOptions::of(options))).collect();
     assert!(queue.is_sorted_by(|one, other| one.0 < other.0), "in order, each once");
     assert_eq!(session.queued(), queue.len() as u64);
-    let flight = |flight: Flight| (flight.entry, (flight.packet_id, flight.got));
+    let flight = |flight: Flight| (flight.entry, (flight.packet_id, flight.pubrec_received));
     SessionPicture {
         id: session.id().0,
         identity: session.identity().to_vec(),

@@ -118,20 +118,25 @@ fn a_flight_keeps_its_packet_id_to_the_end() {
     let mut state = DataGroupState::new();
     let id = KeeperId(apply(&mut state, &Entry::Opened(OPENED)));
     let (first, second) = (publish(&mut state, id), publish(&mut state, id));
-    note(&mut state, id, &[Fact::Sent { packet_id: 1, entry: first }, Fact::Sent { packet_id: 2, entry: second }]);
+    note(
+        &mut state,
+        id,
+        &[Fact::PublishSent { packet_id: 1, entry: first }, Fact::PublishSent { packet_id: 2, entry: second }],
+    );
     let picture = |state: &DataGroupState| {
         let session = state.session("c").unwrap();
-        let flights = session.flights().iter().map(|flight| (flight.packet_id, flight.entry, flight.got)).collect();
+        let flights =
+            session.flights().iter().map(|flight| (flight.packet_id, flight.entry, flight.pubrec_received)).collect();
         let queue = session.queue().map(|(entry, _)| entry).collect();
         (flights, queue)
     };
     assert_eq!(picture(&state), (vec![(1, first, false), (2, second, false)], vec![first, second]));
-    note(&mut state, id, &[Fact::Got { packet_id: 2 }, Fact::Got { packet_id: 2 }]);
+    note(&mut state, id, &[Fact::PubRecReceived { packet_id: 2 }, Fact::PubRecReceived { packet_id: 2 }]);
     assert_eq!(picture(&state), (vec![(1, first, false), (2, second, true)], vec![first]));
     assert_eq!((state.live_entries(), state.strays()), (1, 1));
     // PUBCOMP, and the same id for the next message in the same entry.
     let third = publish(&mut state, id);
-    note(&mut state, id, &[Fact::Finished { entry: second }, Fact::Sent { packet_id: 2, entry: third }]);
+    note(&mut state, id, &[Fact::Finished { entry: second }, Fact::PublishSent { packet_id: 2, entry: third }]);
     assert_eq!(picture(&state), (vec![(1, first, false), (2, third, false)], vec![first, third]));
     note(&mut state, id, &[Fact::Finished { entry: first }]);
     assert_eq!(picture(&state), (vec![(2, third, false)], vec![third]));

@@ -44,10 +44,10 @@ fn state() -> DataGroupState {
         apply(index, &Entry::Published(published));
     }
     let mut progress = ProgressBuf::new();
-    progress.push(session, Fact::Sent { packet_id: 4, entry: 300 });
+    progress.push(session, Fact::PublishSent { packet_id: 4, entry: 300 });
     progress.push(session, Fact::Received { packet_id: 8, use_number: 6 });
     progress.push(group, Fact::Finished { entry: 11 });
-    progress.push(KeeperId(99), Fact::Got { packet_id: 1 });
+    progress.push(KeeperId(99), Fact::PubRecReceived { packet_id: 1 });
     apply(301, &Entry::Progress(progress.as_progress()));
     let presence = Some(Presence { connected: false, at_ms: 2000 });
     apply(302, &Entry::Changed(Changed { presence, ..Changed::of(session) }));

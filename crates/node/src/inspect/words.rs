@@ -135,8 +135,8 @@ fn of_facts(facts: &Facts<'_>) -> Value {
     for (_, fact) in facts.iter() {
         let place = match fact {
             Fact::Finished { .. } => 0,
-            Fact::Sent { .. } => 1,
-            Fact::Got { .. } => 2,
+            Fact::PublishSent { .. } => 1,
+            Fact::PubRecReceived { .. } => 2,
             Fact::Received { .. } => 3,
             Fact::Released { .. } => 4,
             Fact::Doubted { .. } => 5,

@@ -57,12 +57,12 @@ impl Ledger {
                 self.flights.retain(|_, flight| flight.0 != entry);
                 assert!(was_queued || self.flights.len() < flights, "{entry} is finished twice");
             }
-            Fact::Sent { packet_id, entry } => {
+            Fact::PublishSent { packet_id, entry } => {
                 assert!(self.queue.contains_key(&entry), "{entry} is sent, and was never there");
                 assert!(self.flights.values().all(|flight| flight.0 != entry), "{entry} has two packet ids");
                 assert!(self.flights.insert(packet_id, (entry, false)).is_none(), "packet id {packet_id} is in use");
             }
-            Fact::Got { packet_id } => {
+            Fact::PubRecReceived { packet_id } => {
                 let flight = self.flights.get_mut(&packet_id).expect("a PUBREC is for what was sent");
                 assert!(!flight.1, "a PUBREC is told once");
                 flight.1 = true;
@@ -106,7 +106,7 @@ impl Ledger {
             restoration.message(Arc::new(message), options, *entry, flight.map(|(packet_id, _)| *packet_id));
         }
         for (packet_id, (entry, _)) in self.flights.iter().filter(|(_, flight)| flight.1) {
-            restoration.got(*packet_id, *entry);
+            restoration.pubrec_received(*packet_id, *entry);
         }
         self.received.iter().for_each(|packet_id| restoration.received(*packet_id));
         restoration.finish()

@@ -24,7 +24,7 @@ fn finished(n: u64) -> Fact {
 }
 
 fn sent(packet_id: u16, n: u64) -> Fact {
-    Fact::Sent { packet_id: id(packet_id), entry: entry(n) }
+    Fact::PublishSent { packet_id: id(packet_id), entry: entry(n) }
 }
 
 /// QoS, RETAIN and identifiers under which the entry was kept.
@@ -51,7 +51,7 @@ fn qos_2_tells_each_step() {
     assert_eq!(rig.deliver_entry(publish("t", QOS2, 1), &[grant(QOS2)], 7), Delivered::Sent);
     assert_eq!(rig.facts(), [sent(1, 7)]);
     rig.done(Packet::PubRec(Ack::success(id(1))));
-    assert_eq!(rig.facts(), [Fact::Got { packet_id: id(1) }]);
+    assert_eq!(rig.facts(), [Fact::PubRecReceived { packet_id: id(1) }]);
     rig.done(Packet::PubRec(Ack::success(id(1))));
     rig.done(Packet::PubComp(Ack::success(id(1))));
     assert_eq!(rig.facts(), [finished(7)]);
@@ -64,7 +64,7 @@ fn qos_2_tells_each_step() {
 #[test]
 fn three_facts_fence_output() {
     let packet_id = id(1);
-    let holding = [sent(1, 1), Fact::Got { packet_id }, Fact::Released { packet_id }];
+    let holding = [sent(1, 1), Fact::PubRecReceived { packet_id }, Fact::Released { packet_id }];
     assert!(holding.iter().all(Fact::fences_output));
     assert!(![finished(1), Fact::Received { packet_id, use_number: 1 }].iter().any(Fact::fences_output));
 }
@@ -283,7 +283,7 @@ fn what_is_adopted_is_told_to_both() {
     assert_eq!(rig.session().unbind(false).len(), 1);
     rig.done(Packet::PubRec(Ack::success(id(1))));
     rig.done(Packet::PubComp(Ack::success(id(1))));
-    assert_eq!(rig.facts(), [Fact::Got { packet_id: id(1) }, finished(7)]);
+    assert_eq!(rig.facts(), [Fact::PubRecReceived { packet_id: id(1) }, finished(7)]);
     assert_eq!(rig.session().take_outcomes().count(), 1);
 }
 

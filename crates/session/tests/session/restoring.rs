@@ -61,21 +61,21 @@ fn what_was_under_way_goes_on() {
             message(restoration, 5, QOS2, Some(3));
             message(restoration, 6, QOS2, None);
             // The ids had gone round.
-            restoration.got(id(u16::MAX), entry(2));
-            restoration.got(id(u16::MAX - 1), entry(1));
+            restoration.pubrec_received(id(u16::MAX), entry(2));
+            restoration.pubrec_received(id(u16::MAX - 1), entry(1));
         });
         assert_eq!((rig.session().inflight_messages(), rig.session().queued_messages()), (4, 2));
         assert_eq!(rig.session().kept_id(), Some(entry(100)));
         let sent = back(&mut rig, &connect_persistent(version));
         let repeated = ["pubrel(65534)", "pubrel(65535)", "publish(2,1,dup)", "publish(2,3,dup)"];
         assert_eq!(sent, [&repeated[..], &["publish(1,4,dup)", "publish(2,5)"]].concat());
-        assert_eq!(rig.facts(), [Fact::Sent { packet_id: id(5), entry: entry(6) }]);
+        assert_eq!(rig.facts(), [Fact::PublishSent { packet_id: id(5), entry: entry(6) }]);
         // Each ends like any other.
         rig.done(Packet::PubAck(Ack::success(id(4))));
         rig.done(Packet::PubComp(Ack::success(id(u16::MAX))));
         rig.done(Packet::PubRec(Ack::success(id(3))));
         let finished = |n| Fact::Finished { entry: entry(n) };
-        assert_eq!(rig.facts(), [finished(4), finished(2), Fact::Got { packet_id: id(3) }]);
+        assert_eq!(rig.facts(), [finished(4), finished(2), Fact::PubRecReceived { packet_id: id(3) }]);
         assert_eq!(rig.session().inflight_messages(), 4);
         assert_eq!(rig.sent(), ["pubrel(3)"]);
     }

@@ -73,7 +73,7 @@ impl Session {
             will: session.will(),
             subscriptions: session.subscriptions().map(|one| (one.filter.to_owned(), one.grant)).collect(),
             queue: session.queue().map(|(entry, options)| (entry, options.qos)).collect(),
-            flights: flights.map(|flight| (flight.packet_id, flight.entry, flight.got)).collect(),
+            flights: flights.map(|flight| (flight.packet_id, flight.entry, flight.pubrec_received)).collect(),
             received: session.received().into_iter().collect(),
             doubted: session.doubted().into_iter().collect(),
             next_use: session.next_use(),

@@ -254,10 +254,10 @@ impl Writer {
             let Some((keeper, entry)) = self.waiting.pop_front() else { break };
             match next_random(random) % 8 {
                 0 => self.waiting.push_back((keeper, entry)),
-                1 => progress.push(KeeperId(keeper), Fact::Sent { packet_id, entry }),
+                1 => progress.push(KeeperId(keeper), Fact::PublishSent { packet_id, entry }),
                 2 => {
-                    progress.push(KeeperId(keeper), Fact::Sent { packet_id, entry });
-                    progress.push(KeeperId(keeper), Fact::Got { packet_id });
+                    progress.push(KeeperId(keeper), Fact::PublishSent { packet_id, entry });
+                    progress.push(KeeperId(keeper), Fact::PubRecReceived { packet_id });
                 }
                 3 => {
                     progress.push(session, Fact::Received { packet_id, use_number: self.index });

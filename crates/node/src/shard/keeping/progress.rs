@@ -65,8 +65,10 @@ fn logged(fact: Fact) -> lapwing_ledger::Fact {
     use lapwing_ledger::Fact as Logged;
     match fact {
         Fact::Finished { entry } => Logged::Finished { entry: entry.get() },
-        Fact::Sent { packet_id, entry } => Logged::Sent { packet_id: packet_id.get(), entry: entry.get() },
-        Fact::Got { packet_id } => Logged::Got { packet_id: packet_id.get() },
+        Fact::PublishSent { packet_id, entry } => {
+            Logged::PublishSent { packet_id: packet_id.get(), entry: entry.get() }
+        }
+        Fact::PubRecReceived { packet_id } => Logged::PubRecReceived { packet_id: packet_id.get() },
         Fact::Received { packet_id, use_number } => Logged::Received { packet_id: packet_id.get(), use_number },
         Fact::Released { packet_id } => Logged::Released { packet_id: packet_id.get() },
         Fact::Doubted { packet_id, use_number } => Logged::Doubted { packet_id: packet_id.get(), use_number },

@@ -214,8 +214,8 @@ fn restore_messages(kept: &KeptSession, restoration: &mut Restoration) -> Result
     for flight in kept.flights() {
         let id = packet_id(flight.packet_id)?;
         let entry = NonZeroU64::new(flight.entry).ok_or(malformed("an entry has the number 0"))?;
-        if flight.got {
-            restoration.got(id, entry);
+        if flight.pubrec_received {
+            restoration.pubrec_received(id, entry);
         } else {
             sent.insert(flight.entry, id);
         }

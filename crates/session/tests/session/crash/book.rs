@@ -51,8 +51,8 @@ impl Book {
                 self.queue.remove(&entry);
                 self.flights.remove(&entry);
             }
-            Fact::Sent { packet_id, entry } => drop(self.flights.insert(entry, (packet_id, false))),
-            Fact::Got { packet_id } => {
+            Fact::PublishSent { packet_id, entry } => drop(self.flights.insert(entry, (packet_id, false))),
+            Fact::PubRecReceived { packet_id } => {
                 let flight = self.flights.iter_mut().find(|(_, flight)| flight.0 == packet_id);
                 let (entry, flight) = flight.expect("a PUBREC is for what was sent");
                 flight.1 = true;
@@ -106,7 +106,7 @@ impl Book {
             }
         }
         let got = self.flights.iter().filter(|(_, (_, is_got))| *is_got);
-        got.for_each(|(entry, (packet_id, _))| restoration.got(*packet_id, *entry));
+        got.for_each(|(entry, (packet_id, _))| restoration.pubrec_received(*packet_id, *entry));
         self.received.iter().for_each(|packet_id| restoration.received(*packet_id));
         self.doubted.iter().for_each(|(packet_id, number)| restoration.doubted(*packet_id, *number));
         restoration.finish()

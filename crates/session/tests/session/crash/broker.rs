@@ -103,8 +103,8 @@ impl Broker {
 
     fn is_careless(&self, fact: &Fact) -> bool {
         match fact {
-            Fact::Sent { .. } => self.broken == Some(Rule::SentBeforePublish),
-            Fact::Got { .. } => self.broken == Some(Rule::GotBeforePubrel),
+            Fact::PublishSent { .. } => self.broken == Some(Rule::SentBeforePublish),
+            Fact::PubRecReceived { .. } => self.broken == Some(Rule::GotBeforePubrel),
             Fact::Released { .. } => self.broken == Some(Rule::ReleasedBeforePubcomp),
             Fact::Finished { .. } | Fact::Received { .. } | Fact::Doubted { .. } => false,
         }

@@ -22,8 +22,11 @@ pub fn assert_book(book: &Book, log: &Log) {
     assert_eq!(session.away_since().map(entry), book.away_since);
     let queue: BTreeMap<_, _> = session.queue().map(|(at, options)| (entry(at), options.qos)).collect();
     assert_eq!(queue, book.queue.iter().map(|(at, (_, qos))| (*at, *qos as u8)).collect());
-    let flights: BTreeMap<_, _> =
-        session.flights().iter().map(|flight| (entry(flight.entry), (id(flight.packet_id), flight.got))).collect();
+    let flights: BTreeMap<_, _> = session
+        .flights()
+        .iter()
+        .map(|flight| (entry(flight.entry), (id(flight.packet_id), flight.pubrec_received)))
+        .collect();
     assert_eq!(flights, book.flights);
     assert_eq!(session.received().iter().map(|(n, _)| id(*n)).collect::<BTreeSet<_>>(), book.received);
     assert_eq!(session.doubted().iter().map(|(n, number)| (id(*n), *number)).collect::<BTreeMap<_, _>>(), book.doubted);
@@ -101,10 +104,10 @@ fn published(frame: &[u8], origin: Option<Origin>, keepers: &KeepersBuf, out: &m
 fn fact_of(fact: lapwing_session::Fact) -> Fact {
     match fact {
         lapwing_session::Fact::Finished { entry } => Fact::Finished { entry: entry.get() },
-        lapwing_session::Fact::Sent { packet_id, entry } => {
-            Fact::Sent { packet_id: packet_id.get(), entry: entry.get() }
+        lapwing_session::Fact::PublishSent { packet_id, entry } => {
+            Fact::PublishSent { packet_id: packet_id.get(), entry: entry.get() }
         }
-        lapwing_session::Fact::Got { packet_id } => Fact::Got { packet_id: packet_id.get() },
+        lapwing_session::Fact::PubRecReceived { packet_id } => Fact::PubRecReceived { packet_id: packet_id.get() },
         lapwing_session::Fact::Received { packet_id, use_number } => {
             Fact::Received { packet_id: packet_id.get(), use_number }
         }
