@@ -146,8 +146,8 @@ impl Shard {
 
     /// Takes the answers that have come, and gives up those that are late.
     pub(super) fn take_verdicts(&mut self) {
-        while let Some((asked, verdicts)) = self.hooks.as_mut().and_then(HookFeed::answered) {
-            self.deliver_verdicts(asked.ticket, asked.whom, verdicts);
+        while let Some((pending, verdicts)) = self.hooks.as_mut().and_then(HookFeed::answered) {
+            self.deliver_verdicts(pending.ticket, pending.whom, verdicts);
         }
         while let Some(checked) = self.passwords.answered() {
             if let Some(gate) = self.answered_gate(checked.index, Ticket::Password(checked.ticket)) {

@@ -8,7 +8,6 @@ mod accept;
 mod acknowledge;
 mod another_will;
 mod answers;
-mod asked;
 mod audit;
 mod beyond;
 mod buffers;
@@ -52,6 +51,7 @@ mod mailroom;
 mod message_expiry;
 #[cfg(test)]
 mod one_offs;
+mod operators;
 mod owed_wills;
 mod packet_ends;
 mod packets;
@@ -115,7 +115,6 @@ use crate::slot::ShardId;
 use crate::timers::Timers;
 use crate::words::Word;
 use answers::Answers;
-use asked::Asked;
 use client_settings::ClientSettings;
 pub(crate) use client_settings::codec_limits;
 use clients::Clients;
@@ -130,6 +129,7 @@ use interest::Announcer;
 pub(crate) use keeping::{Kept, Origin, Recovered};
 #[cfg(test)]
 pub(crate) use one_offs::count as one_off_count;
+use operators::OperatorRequests;
 pub(crate) use owed_wills::Debt;
 use owed_wills::OwedWills;
 use pause::Paused;
@@ -192,7 +192,7 @@ pub(crate) struct Shard {
     announcer: Announcer<Waiter>,
     answers: Answers,
     /// What operators want of the sessions here.
-    asked: Asked,
+    operator_requests: OperatorRequests,
     retained: RetainedTable,
     /// How often room was wanted there when this shard looked last.
     retained_wanted: u64,

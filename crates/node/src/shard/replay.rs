@@ -17,7 +17,7 @@ use std::sync::Arc;
 use lapwing_session::{Grant, Routed, SessionKey};
 
 pub(crate) use self::lines::Replays;
-use self::lines::{Asked, Replay};
+use self::lines::{PendingPage, Replay};
 use super::Shard;
 use super::keeping::About;
 use super::sequence::Start;
@@ -103,7 +103,7 @@ impl Shard {
 
     /// Asks for the next page of a session that has room; returns whether another one may be asked for at once.
     fn ask_next(&mut self, key: SessionKey) -> bool {
-        let Some(line) = self.replays.lines.get(&key).filter(|line| line.asked.is_none()) else { return false };
+        let Some(line) = self.replays.lines.get(&key).filter(|line| line.pending_page.is_none()) else { return false };
         let Some((filter, replay)) = line.replays.first_key_value() else {
             self.replays.forget(key);
             return false;
@@ -119,7 +119,7 @@ impl Shard {
         };
         let id = self.sequences.ask();
         if let Some(line) = self.replays.lines.get_mut(&key) {
-            line.asked = Some(Asked { id, filter: filter.clone(), is_void: false });
+            line.pending_page = Some(PendingPage { id, filter: filter.clone(), is_void: false });
         }
         let bytes_max = PAGE_BYTES.min(self.shared.config.limits.output_high_bytes as usize / 2);
         let not_from = grant.options.no_local.then_some(client);

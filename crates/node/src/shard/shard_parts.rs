@@ -7,7 +7,6 @@ use lapwing_session::Grant;
 use lapwing_transport::Listener;
 
 use super::answers::Answers;
-use super::asked::Asked;
 use super::client_settings::ClientSettings;
 use super::clients::Clients;
 use super::commits::Confirmations;
@@ -16,6 +15,7 @@ use super::groups::{GroupTable, Pending};
 use super::holds::Holds;
 use super::in_hand::InHand;
 use super::interest::Announcer;
+use super::operators::OperatorRequests;
 use super::owed_wills::OwedWills;
 use super::pause::Paused;
 use super::replay::Replays;
@@ -108,7 +108,7 @@ impl Shard {
             words: VecDeque::new(),
             announcer: Announcer::new(id, post.shards()),
             answers: Answers::default(),
-            asked: Asked::default(),
+            operator_requests: OperatorRequests::default(),
             endings: Endings::default(),
             retained: RetainedTable::new(shared.retained.clone(), shared.shares.clone()),
             retained_wanted: 0,

@@ -137,7 +137,7 @@ impl Shard {
             || self.may_begin_to_listen()
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
             || self.passwords.has_answers()
-            || self.asked.has_work(self.clients.commit_tokens.committed())
+            || self.operator_requests.has_work(self.clients.commit_tokens.committed())
             || self.is_asked_for_something()
     }
 

@@ -20,9 +20,9 @@ use list::Listing;
 /// Messages of an emptied queue that go in one turn.
 const MESSAGES_PER_SHARE: usize = 1024;
 
-/// Questions and orders that are not answered yet.
+/// What operators have asked or ordered and were not answered yet.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct OperatorRequests {
     line: VecDeque<Work>,
     /// Done, and answered when the token is committed: what an order has ended does not come back after a crash.
     done: VecDeque<(CommitToken, Done)>,
@@ -51,7 +51,7 @@ enum Done {
     Renewed(Reply<()>),
 }
 
-impl Asked {
+impl OperatorRequests {
     /// Whether a turn would get something done; `committed`: the last token that is.
     pub(super) fn has_work(&self, committed: CommitToken) -> bool {
         !self.line.is_empty() || self.done.front().is_some_and(|(token, _)| *token <= committed)
@@ -62,13 +62,13 @@ impl Shard {
     /// Takes new questions, works on one of them, and answers orders that the disk has.
     pub(super) fn serve_operators(&mut self) {
         let new = self.shared.session_desk(self.id.index()).take();
-        self.asked.line.extend(new.into_iter().map(Work::Ask));
+        self.operator_requests.line.extend(new.into_iter().map(Work::Ask));
         self.answer_done();
-        if let Some(work) = self.asked.line.pop_front()
+        if let Some(work) = self.operator_requests.line.pop_front()
             && let Some(rest) = self.work_on(work)
         {
             // Behind the others: what is asked of one session does not wait for a list of all.
-            self.asked.line.push_back(rest);
+            self.operator_requests.line.push_back(rest);
         }
     }
 
@@ -76,8 +76,8 @@ impl Shard {
         let committed = self.clients.commit_tokens.committed();
         let is_committed =
             |done: &VecDeque<(CommitToken, Done)>| done.front().is_some_and(|(token, _)| *token <= committed);
-        while is_committed(&self.asked.done)
-            && let Some((_, done)) = self.asked.done.pop_front()
+        while is_committed(&self.operator_requests.done)
+            && let Some((_, done)) = self.operator_requests.done.pop_front()
         {
             match done {
                 Done::Ended(reply) => reply.send(true),
@@ -131,7 +131,7 @@ impl Shard {
     /// That a session is over is being written down: who has ended it hears of it when that is done.
     pub(super) fn answer_ended(&mut self, reply: Reply<bool>) {
         let token = self.clients.commit_tokens.take();
-        self.asked.done.push_back((token, Done::Ended(reply)));
+        self.operator_requests.done.push_back((token, Done::Ended(reply)));
     }
 
     /// Ends a client's connection; it may come again at once, and its session is there if it was to stay.
@@ -151,7 +151,7 @@ impl Shard {
             return reply.send(());
         }
         let token = self.clients.commit_tokens.take();
-        self.asked.done.push_back((token, Done::Renewed(reply)));
+        self.operator_requests.done.push_back((token, Done::Renewed(reply)));
     }
 
     fn begin_to_empty(&mut self, client_id: Box<str>, reply: Reply<Option<Emptied>>) -> Option<Work> {
@@ -184,7 +184,7 @@ impl Shard {
         let Emptying { emptied, reply, .. } = emptying;
         if is_kept {
             let token = self.clients.commit_tokens.take();
-            self.asked.done.push_back((token, Done::Emptied(emptied, reply)));
+            self.operator_requests.done.push_back((token, Done::Emptied(emptied, reply)));
         } else {
             reply.send(Some(emptied));
         }
