@@ -40,7 +40,7 @@
 //!   a Send that it cannot be encoded for     undeliverable(..)
 //!   PUBACK, PUBCOMP < 0x80                   acknowledged(.., stamps)
 //!   PUBACK, PUBREC >= 0x80                   refused(..)
-//!   logged as its own (QoS 2, sent)          adopted(key, assignment)
+//!   logged as its own (QoS 2, sent)          handed_over(key, assignment)
 //!   Kick of the current epoch                DISCONNECT, close; then as for every connection that is over:
 //!   connection over, session lives           lost(key, epoch, written): take the group's QoS 1, and QoS 2 that was not
 //!                                            written, out of the session; say which of all had been written

@@ -2,7 +2,7 @@
 //!
 //! A bound message waits and flies like any other; what differs is its end. When the connection is over QoS 1 leaves the
 //! session, because the group gives it to another member. QoS 2 stays, once it has been sent: its delivery goes on with the
-//! same client [MQTT-4.4.0-1], and a kept session has it as its own from then on ([`Session::adopt`]).
+//! same client [MQTT-4.4.0-1], and a kept session has it as its own from then on ([`Session::hand_over`]).
 
 use std::num::NonZeroU64;
 
@@ -39,7 +39,7 @@ pub enum Fate {
     /// It was not sent and will not be: somebody else may have it.
     HandedBack,
     /// The session has it as its own, on disk: its end follows, and until then it is nobody else's.
-    Adopted,
+    HandedOver,
 }
 
 /// A bound message has ended here.
@@ -113,7 +113,7 @@ impl Session {
     /// for that; look at [`Session::kept_options`] then. So its delivery goes on with this client after a crash too.
     ///
     /// None: it cannot be sent now ([`Session::may_send_next`]), and nothing has happened. A message that waits is its group's.
-    pub fn adopt(
+    pub fn hand_over(
         &mut self,
         routed: &Routed<'_>,
         grant: &Grant,

@@ -9,7 +9,7 @@ use crate::kept::Kept;
 use crate::losses::LossBook;
 use crate::{Accepted, Bound, Counters, DropReason, Fact, Fate, Outcome};
 
-/// What ties a message in a session to the outside. Both: a bound message that the session has adopted.
+/// What ties a message in a session to the outside. Both: a bound message that its group has handed over to the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tie {
     /// Of a message that a group has bound to this client.

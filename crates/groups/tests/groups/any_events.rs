@@ -34,7 +34,7 @@ enum Step {
         is_refused: bool,
     },
     CannotHave(usize),
-    Adopt {
+    HandOver {
         nth: usize,
         which: usize,
     },
@@ -123,7 +123,7 @@ fn step() -> impl Strategy_<Value = Step> {
             |(nth, which, is_refused)| Step::Answer { nth, which, is_refused }
         ),
         1 => some().prop_map(Step::CannotHave),
-        2 => (some(), some()).prop_map(|(nth, which)| Step::Adopt { nth, which }),
+        2 => (some(), some()).prop_map(|(nth, which)| Step::HandOver { nth, which }),
         12 => (some(), 1_usize..4).prop_map(|(nth, count)| Step::Hear { nth, count }),
         3 => any::<usize>().prop_map(Step::HearAgain),
         2 => (some(), 0_u64..5, 0_u64..40).prop_map(|(nth, epoch, id)| Step::Forge { nth, epoch, id }),
@@ -155,7 +155,7 @@ impl World {
                 nth
             }
             Step::CannotHave(nth) | Step::Disconnect(nth) | Step::ComeBack(nth) | Step::TakenOver(nth) => nth,
-            Step::Forge { nth, .. } | Step::Report { nth, .. } | Step::Adopt { nth, .. } => nth,
+            Step::Forge { nth, .. } | Step::Report { nth, .. } | Step::HandOver { nth, .. } => nth,
             Step::Subscribe(nth, _) | Step::Redeclare(nth, _) | Step::Unsubscribe(nth) | Step::End(nth) => nth,
             _ => return self.step_of_group(step),
         };
@@ -169,7 +169,7 @@ impl World {
             Step::Forge { epoch, id, .. } => self.forge(at, Epoch(epoch), AssignmentId(id)),
             Step::Report { queue, is_paused, .. } => self.report(at, &Report { queue, is_paused, ..Report::default() }),
             Step::CannotHave(_) => self.clients[at].cannot_have(),
-            Step::Adopt { which, .. } => self.adopt(at, which),
+            Step::HandOver { which, .. } => self.hand_over(at, which),
             Step::Disconnect(_) => self.clients[at].disconnect(),
             Step::ComeBack(_) => self.clients[at].come_back(),
             Step::TakenOver(_) => self.clients[at].taken_over(),

@@ -81,7 +81,7 @@ impl Shard {
     /// Handles one control message; returns the number of an announcement that is now in force here.
     fn take_control(&mut self, from: ShardId, control: Control) -> Option<u64> {
         match control {
-            Control::Connection(moved) => self.adopt(*moved),
+            Control::Connection(moved) => self.take_connection(*moved),
             Control::Announce { seq, interest, filter, add } => {
                 self.apply_announcement(from, interest, &filter, add);
                 return Some(seq);

@@ -160,7 +160,7 @@ pub(crate) struct Shard {
     client_settings: Vec<ClientSettings>,
     event_loop: EventLoop,
     doors: Doors,
-    /// From each thread that does handshakes: connections to adopt.
+    /// From each thread that does handshakes: connections to take.
     shaken: Vec<Shaken>,
     inlets: Vec<LanesIn>,
     post: Post,

@@ -69,7 +69,7 @@ impl Shard {
         self.event_loop.prepare();
         // The last look: whoever sends, or takes what we send, from here on sees that we sleep, and wakes us. A receiver
         // that made room before saw us awake, so what waits for room is tried again here.
-        self.hand_over();
+        self.flush_lanes();
         let timeout = if self.has_work() || self.phase_is_new() {
             Duration::ZERO
         } else {
@@ -130,7 +130,7 @@ impl Shard {
             || self.has_group_work()
             || self.has_hold_work()
             || self.may_publish_events()
-            || self.may_adopt()
+            || self.may_hand_over()
             || self.has_committed()
             || self.has_news_for_log()
             || self.has_page_work()
@@ -213,7 +213,7 @@ impl Shard {
         self.publish_events();
         self.ask_pages();
         self.tell_log();
-        self.hand_over();
+        self.flush_lanes();
         self.close_commit_token();
         self.flush_touched();
         self.counters.take_over(&self.clients.counters);
@@ -224,7 +224,7 @@ impl Shard {
         }
     }
 
-    fn hand_over(&mut self) {
+    fn flush_lanes(&mut self) {
         self.mail_moved |= !self.post.is_empty();
         if let Some(log) = &mut self.log {
             log.flush();
@@ -256,7 +256,7 @@ impl Shard {
     fn finish(&mut self) -> Result<(), NodeError> {
         self.doors.close(self.event_loop.registry());
         self.tell_log();
-        self.hand_over();
+        self.flush_lanes();
         self.flush_touched();
         self.give_log_the_rest()
     }

@@ -258,27 +258,27 @@ fn expiry_and_will_can_be_read() {
     assert_eq!(Rig::connected(&connect(Version::V5), Settings::default()).session().expiry_s(), 0);
 }
 
-/// Adopts a bound QoS 2 message as entry `number`.
-fn adopt(rig: &mut Rig, number: u64) -> Option<Delivered> {
+/// Hands a bound QoS 2 message over to the session, as entry `number`.
+fn hand_over(rig: &mut Rig, number: u64) -> Option<Delivered> {
     let bound = Bound { group: NonZeroU64::MIN, assignment: number };
     let routed = Routed::new(publish("t", QOS2, 1), OTHER, rig.now_ms);
     let now_ms = rig.now_ms;
     let Rig { session, out, counters, .. } = rig;
     let session = session.as_mut().expect("connected");
-    session.adopt(&routed, &grant(QOS2), bound, entry(number), now_ms, &mut Io::new(out, counters))
+    session.hand_over(&routed, &grant(QOS2), bound, entry(number), now_ms, &mut Io::new(out, counters))
 }
 
-/// A bound QoS 2 message that the session adopts: does it tell each step, to the log and to the group, and stay over
+/// A bound QoS 2 message that is handed over to the session: does it tell each step, to the log and to the group, and stay over
 /// connections; and is one that cannot be sent at once not taken?
 #[test]
-fn what_is_adopted_is_told_to_both() {
+fn what_is_handed_over_is_told_to_both() {
     let mut wish = connect(Version::V5);
     (wish.properties.receive_max, wish.properties.session_expiry_s) = (1, 100);
     let mut rig = Rig::connected(&wish, Settings::default());
     rig.session().keep(entry(100));
-    assert_eq!(adopt(&mut rig, 7), Some(Delivered::Sent));
+    assert_eq!(hand_over(&mut rig, 7), Some(Delivered::Sent));
     assert_eq!(options(&mut rig, 7), Some((QOS2, false, vec![])));
-    assert_eq!(adopt(&mut rig, 8), None, "its window is full");
+    assert_eq!(hand_over(&mut rig, 8), None, "its window is full");
     assert_eq!(rig.facts(), [sent(1, 7)]);
     assert_eq!(rig.session().unbind(false).len(), 1);
     rig.done(Packet::PubRec(Ack::success(id(1))));
@@ -289,12 +289,12 @@ fn what_is_adopted_is_told_to_both() {
 
 /// One that its client cannot have: is that the group's matter, and nothing of it in the log?
 #[test]
-fn what_cannot_be_adopted_tells_its_group_only() {
+fn what_cannot_be_handed_over_tells_its_group_only() {
     let mut wish = connect(Version::V5);
     wish.properties.packet_bytes_max = Some(5);
     let mut rig = Rig::connected(&wish, Settings::default());
     rig.session().keep(entry(100));
-    assert!(matches!(adopt(&mut rig, 7), Some(Delivered::Dropped(_))));
+    assert!(matches!(hand_over(&mut rig, 7), Some(Delivered::Dropped(_))));
     assert!(!rig.session().has_facts());
     assert_eq!(rig.session().take_outcomes().map(|told| told.fate).collect::<Vec<_>>(), [Fate::Undeliverable]);
 }

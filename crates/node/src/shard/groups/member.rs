@@ -29,7 +29,7 @@ impl Shard {
             return;
         }
         if let (Some(kept), Some(bound), Some(origin)) = (entry.kept_as.kept, bound, assigned.origin) {
-            return self.adopt_message(assigned, (kept, bound, origin), routed);
+            return self.hand_over_message(assigned, (kept, bound, origin), routed);
         }
         self.counters.deliveries.add(1);
         if bound.is_none() {

@@ -216,8 +216,8 @@ impl Shard {
             Fate::Refused => group.refused(member, epoch, id, now_us),
             Fate::Undeliverable => group.undeliverable(member, epoch, id, now_us),
             Fate::HandedBack => group.handed_back(member, epoch, id, now_us),
-            Fate::Adopted => {
-                let entry = group.adopted(member, id);
+            Fate::HandedOver => {
+                let entry = group.handed_over(member, id);
                 return entry.into_iter().for_each(|entry| self.finish_message(place, entry));
             }
         };

@@ -12,9 +12,9 @@ use crate::mail::Assigned;
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     /// Messages that kept sessions here are to have as their own and could not send yet, in order.
-    pub(super) adoptions: VecDeque<(Assigned, Arc<Message>)>,
+    pub(super) hand_overs: VecDeque<(Assigned, Arc<Message>)>,
     /// Those that they have, until that is on disk.
-    pub(super) adopted: VecDeque<(CommitToken, SessionKey, Bound)>,
+    pub(super) handed_over: VecDeque<(CommitToken, SessionKey, Bound)>,
     /// Messages of kept groups here that became dead letters, until those are where they are kept: group and entry.
     pub(super) letters: VecDeque<(CommitToken, NonZeroU64, NonZeroU64)>,
 }

@@ -116,10 +116,10 @@ impl Recovered {
     fn sort_out(&self, restored: &mut RestoredGroup) {
         let RestoredGroup { kept, messages, over, .. } = restored;
         messages.retain(|(entry, stored)| {
-            let is_adopted = stored.message.publish().qos == QoS::ExactlyOnce
+            let is_handed_over = stored.message.publish().qos == QoS::ExactlyOnce
                 && self.data_groups.having(&Origin::of_group(*kept, *entry, entry.get()).logged()) != 0;
-            over.extend(is_adopted.then_some(*entry));
-            !is_adopted
+            over.extend(is_handed_over.then_some(*entry));
+            !is_handed_over
         });
     }
 }
