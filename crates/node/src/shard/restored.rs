@@ -6,7 +6,7 @@ use lapwing_codec::topic::SharedFilter;
 use lapwing_session::{Fact, Grant, SessionKey, Settings};
 
 use super::groups::Membership;
-use super::keeping::restore::{Hands, RestoredGroup, RestoredMessage, RestoredSession};
+use super::keeping::restore::{RestoreSink, RestoredGroup, RestoredMessage, RestoredSession};
 use super::keeping::{Keeping, KeptAs};
 use super::owed_wills::LoggedWill;
 use super::route::Target;
@@ -100,7 +100,7 @@ impl Shard {
     }
 }
 
-impl Hands for Shard {
+impl RestoreSink for Shard {
     fn next_key(&mut self) -> SessionKey {
         self.clients.next_key()
     }

@@ -84,20 +84,20 @@ impl Recovered {
         data_group: u16,
         settings: &Arc<Settings>,
         now_ms: u64,
-        hands: &mut impl Hands,
+        sink: &mut impl RestoreSink,
     ) -> Result<(), NodeError> {
         let stored = Stored::read(self, data_group, now_ms)?;
         let doubts = self.data_groups.doubts(data_group);
         let state = self.data_groups.get(data_group);
         for kept in state.sessions() {
             let of_session: Vec<Doubt> = doubts.iter().filter(|doubt| doubt.session == kept.id()).copied().collect();
-            let restored = restore_session(kept, &stored, &of_session, (hands.next_key(), settings), now_ms);
-            hands.session(restored.map_err(|fault| NodeError::Entry { data_group, index: kept.id().0, fault })?);
+            let restored = restore_session(kept, &stored, &of_session, (sink.next_key(), settings), now_ms);
+            sink.session(restored.map_err(|fault| NodeError::Entry { data_group, index: kept.id().0, fault })?);
         }
         let groups: Vec<_> = state.groups().map(|kept| unfinished(kept, &stored)).collect();
         for stored in state.retained().filter_map(|(_, index)| stored.message(index)) {
             let StoredMessage { message, publisher, holder, .. } = stored.clone();
-            hands.retained(&RestoredMessage { message, publisher, holder });
+            sink.retained(&RestoredMessage { message, publisher, holder });
         }
         // Every data group is asked next, this one too.
         drop(state);
@@ -106,7 +106,7 @@ impl Recovered {
             if &*restored.name != HOLD_NAME {
                 self.sort_out(&mut restored);
             }
-            hands.group(restored);
+            sink.group(restored);
         }
         Ok(())
     }
@@ -124,8 +124,8 @@ impl Recovered {
     }
 }
 
-/// Who takes what is restored.
-pub(crate) trait Hands {
+/// Takes what a data group has: the shard, which makes live sessions, groups and retained messages of it.
+pub(crate) trait RestoreSink {
     /// The name of the next session.
     fn next_key(&mut self) -> SessionKey;
     /// A session of that name.
