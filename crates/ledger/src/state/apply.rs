@@ -43,7 +43,7 @@ impl DataGroupState {
             Entry::Settled(settled) => settled.publishers.iter().for_each(|one| self.settle(&one)),
             Entry::Lost(_) => self.lost += 1,
         }
-        self.graves.dig(&mut self.live);
+        self.lazy_free.free_some(&mut self.live);
         Ok(())
     }
 
@@ -170,7 +170,7 @@ impl DataGroupState {
         self.client_ids.remove(&session.client_id);
         self.forget_will(session.will);
         self.queued -= session.queue.len();
-        self.graves.bury(session.queue);
+        self.lazy_free.add(session.queue);
     }
 
     fn subscribe(&mut self, subscribed: &Subscribed<'_>) {
@@ -219,7 +219,7 @@ impl DataGroupState {
         };
         self.group_names.remove(&(group.name, group.filter));
         self.queued -= group.queue.len();
-        self.graves.bury(group.queue);
+        self.lazy_free.add(group.queue);
     }
 }
 

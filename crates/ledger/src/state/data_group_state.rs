@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::graves::Graves;
+use super::lazy_free::LazyFree;
 use super::{KeptGroup, KeptSession, Origins, Unsettled, Uses};
 use crate::live::Live;
 use crate::{Fault, KeeperId, Origin};
@@ -32,7 +32,7 @@ pub struct DataGroupState {
     pub(crate) retained: BTreeMap<Arc<str>, u64>,
     pub(crate) origins: Origins,
     pub(crate) live: Live,
-    pub(crate) graves: Graves,
+    pub(crate) lazy_free: LazyFree,
     pub(crate) queued: u64,
     pub(crate) strays: u64,
     /// Of the entries that were applied here; a snapshot does not have it.

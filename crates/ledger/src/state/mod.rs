@@ -4,9 +4,9 @@ mod apply;
 mod data_group_state;
 mod exactly_once;
 mod frozen;
-mod graves;
 mod kept_group;
 mod kept_session;
+mod lazy_free;
 mod origins;
 
 pub use data_group_state::DataGroupState;
