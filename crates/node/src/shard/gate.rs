@@ -92,16 +92,16 @@ impl Shard {
         let run_packets = self.hooks.as_ref().map_or(1, HookFeed::run_packets);
         let bridges = self.shared.config.limits.mqtt_bridges;
         let mut permissions = self.lend_permissions(client.session);
-        let Some(entry) = self.clients.entry(client.session) else { return Asking::Needless };
+        let Some(row) = self.clients.row(client.session) else { return Asking::Needless };
         let (mut calls, mut aliases, mut at) = (Vec::new(), Vec::new(), 0);
         while calls.len() < run_packets && at < RUN_BYTES {
             let Ok(Some((Packet::Publish(publish), len))) = decode(&bytes[at..], client.version, &limits) else {
                 break;
             };
             // What the session refuses or only acknowledges again is none of the hook's business.
-            let is_repeated = entry.session.is_repeated(&publish);
-            let Some(topic) = resolve(&publish, &mut aliases, |alias| entry.session.topic_of(alias)) else { break };
-            let is_beyond = entry.session.beyond(&Publish { topic, ..publish }).is_some();
+            let is_repeated = row.session.is_repeated(&publish);
+            let Some(topic) = resolve(&publish, &mut aliases, |alias| row.session.topic_of(alias)) else { break };
+            let is_beyond = row.session.beyond(&Publish { topic, ..publish }).is_some();
             if is_repeated || is_beyond || !permits(permissions.as_mut(), topic, bridges) {
                 break;
             }

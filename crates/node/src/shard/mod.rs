@@ -23,7 +23,6 @@ mod delivery;
 mod disconnect;
 mod due;
 mod endings;
-mod entry;
 mod events;
 mod exchange;
 #[cfg(debug_assertions)]
@@ -73,6 +72,7 @@ mod route;
 mod sent;
 mod sequence;
 mod serve;
+mod session_row;
 mod session_table;
 mod settlement;
 mod shaken;

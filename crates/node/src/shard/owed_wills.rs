@@ -112,8 +112,8 @@ impl OwedWills {
 impl Shard {
     /// The will of a session in the table goes out with what is done next; `qos`: its own.
     pub(super) fn owe_will(&mut self, key: SessionKey, qos: QoS) {
-        if let Some(entry) = self.clients.entry(key) {
-            self.owed_wills.owe(&mut entry.kept_as, entry.session.shared_client_id(), qos);
+        if let Some(row) = self.clients.row(key) {
+            self.owed_wills.owe(&mut row.kept_as, row.session.shared_client_id(), qos);
         }
     }
 
@@ -156,8 +156,8 @@ impl Shard {
 
     fn settle_will(&mut self, client_id: &str, debt: Debt) {
         let Some(owed) = self.owed_wills.settle(client_id, debt) else { return };
-        let entry = self.clients.find(client_id).and_then(|key| self.clients.entry(key));
-        let has_another = entry.is_some_and(|entry| entry.kept_as.will.is_some());
+        let row = self.clients.find(client_id).and_then(|key| self.clients.row(key));
+        let has_another = row.is_some_and(|row| row.kept_as.will.is_some());
         if let (Some(log), Some(keeping)) = (&mut self.log, &mut self.clients.keeping) {
             match owed.then {
                 Then::Ended => keeping.ended(owed.kept),
@@ -210,12 +210,12 @@ impl Shard {
     /// Ends what a CONNECT would end anyway, where the log has a will of it.
     fn make_way(&mut self, client_id: &str, identity: &Identity, clean_start: bool) {
         let Some(key) = self.clients.find(client_id) else { return };
-        let Some(entry) = self.clients.entry(key).filter(|entry| entry.kept_as.will.is_some()) else { return };
-        if let Some(former) = entry.connection {
+        let Some(row) = self.clients.row(key).filter(|row| row.kept_as.will.is_some()) else { return };
+        if let Some(former) = row.connection {
             self.take_over(former, key);
         }
-        let Some(entry) = self.clients.entry(key).filter(|entry| entry.kept_as.will.is_some()) else { return };
-        if clean_start || entry.standing.identity != *identity {
+        let Some(row) = self.clients.row(key).filter(|row| row.kept_as.will.is_some()) else { return };
+        if clean_start || row.standing.identity != *identity {
             self.left_offline();
             self.remove_session(key);
             self.count_sessions();

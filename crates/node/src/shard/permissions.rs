@@ -91,7 +91,7 @@ impl Shard {
             return Err(ReasonCode::ClientIdentifierNotValid);
         }
         let owner =
-            self.clients.find(client_id).and_then(|key| self.clients.entry(key)).map(|entry| &entry.standing.identity);
+            self.clients.find(client_id).and_then(|key| self.clients.row(key)).map(|row| &row.standing.identity);
         if owner.is_some_and(|owner| owner != identity && !owner.is_anonymous()) {
             self.counters.access.refused(Refused::ClientId, 1);
             return Err(ReasonCode::ClientIdentifierNotValid);
@@ -173,13 +173,13 @@ impl Shard {
 
     /// Takes the permissions of a session's connection, for a while in which the connection itself cannot be asked.
     pub(super) fn lend_permissions(&mut self, key: SessionKey) -> Option<Box<Permissions>> {
-        let index = self.clients.entry(key)?.connection?;
+        let index = self.clients.row(key)?.connection?;
         self.clients.connection(index)?.permissions.take()
     }
 
     /// Gives them back.
     pub(super) fn return_permissions(&mut self, key: SessionKey, permissions: Option<Box<Permissions>>) {
-        let index = self.clients.entry(key).and_then(|entry| entry.connection);
+        let index = self.clients.row(key).and_then(|row| row.connection);
         if let Some(connection) = index.and_then(|index| self.clients.connection(index)) {
             connection.permissions = permissions;
         }

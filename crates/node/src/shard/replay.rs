@@ -98,7 +98,7 @@ impl Shard {
 
     /// Messages that a session has lost.
     fn lost_by(&mut self, key: SessionKey) -> u64 {
-        self.clients.entry(key).map_or(0, |entry| entry.session.losses().messages)
+        self.clients.row(key).map_or(0, |row| row.session.losses().messages)
     }
 
     /// Asks for the next page of a session that has room; returns whether another one may be asked for at once.
@@ -218,8 +218,8 @@ impl Shard {
 
     /// The options of a subscription that still exists, and the hash of its client's id.
     fn receiver(&mut self, key: SessionKey, filter: &str) -> Option<(Grant, u64)> {
-        let entry = self.clients.entry(key)?;
-        Some((entry.session.grant(filter)?, stable_hash(entry.session.client_id().as_bytes())))
+        let row = self.clients.row(key)?;
+        Some((row.session.grant(filter)?, stable_hash(row.session.client_id().as_bytes())))
     }
 
     /// Whether a session can take a message, with its output and queue below the `part`-th part of their marks.
@@ -228,10 +228,10 @@ impl Shard {
         let output_max = limits.output_high_bytes as usize / part;
         let messages_max = (limits.queue_messages_max as usize / 2).clamp(1, QUEUE_MESSAGES).div_ceil(part);
         let bytes_max = limits.queue_bytes_max / 2 / part as u64;
-        let Some(entry) = self.clients.entry(key) else { return false };
-        let (queued, bytes) = (entry.session.queued_messages(), entry.session.queued_bytes());
+        let Some(row) = self.clients.row(key) else { return false };
+        let (queued, bytes) = (row.session.queued_messages(), row.session.queued_bytes());
         let queue_has_room = queued == 0 || (queued < messages_max && bytes < bytes_max);
-        let Some(index) = entry.connection.filter(|_| queue_has_room) else { return false };
+        let Some(index) = row.connection.filter(|_| queue_has_room) else { return false };
         self.clients.connection(index).is_some_and(|connection| connection.output.len() < output_max)
     }
 }

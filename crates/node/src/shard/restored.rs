@@ -87,14 +87,14 @@ impl Shard {
     /// The session is a member of its group as before: one that is not there now.
     fn rejoin(&mut self, key: SessionKey, shared: &SharedFilter<'_>, grant: Grant) {
         let owner = self.owner_of_group(shared);
-        let Some(entry) = self.clients.entry(key) else { return };
+        let Some(row) = self.clients.row(key) else { return };
         let request = JoinRequest::NOBODY_WAITS;
-        entry.membership.joined(shared.group, shared.filter, owner, request);
-        let (client_id, epoch) = (entry.session.shared_client_id().clone(), entry.membership.epoch);
-        let profile = entry.membership.profile(&client_id);
+        row.membership.joined(shared.group, shared.filter, owner, request);
+        let (client_id, epoch) = (row.session.shared_client_id().clone(), row.membership.epoch);
+        let profile = row.membership.profile(&client_id);
         let (group, filter) = (shared.group.into(), shared.filter.into());
         let is_kept = true;
-        let identity = entry.standing.identity.clone();
+        let identity = row.standing.identity.clone();
         let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile, is_kept, identity };
         self.tell(owner, Word::Join(Box::new(join)));
     }
@@ -117,10 +117,10 @@ impl RestoreSink for Shard {
         let away = HeldPlace::take_anyway(&self.shared.shares.away, holder);
         self.clients.insert_session(session, None, None, standing, Membership::default());
         let now_ms = self.now_ms;
-        if let Some(entry) = self.clients.entry(key) {
-            entry.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, ..KeptAs::default() });
-            entry.away_since_ms = away_since_ms.unwrap_or(now_ms);
-            entry.away = Some(away);
+        if let Some(row) = self.clients.row(key) {
+            row.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, ..KeptAs::default() });
+            row.away_since_ms = away_since_ms.unwrap_or(now_ms);
+            row.away = Some(away);
         }
         if away_since_ms.is_none() {
             // Its time is counted from this start on, over the next ones too. What is older may have been sent, what comes was not.

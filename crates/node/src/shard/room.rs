@@ -126,7 +126,7 @@ impl Shard {
     /// The topic of a PUBLISH, its alias resolved. An unknown alias is for the session to find, and so is what is beyond a limit:
     /// nobody is asked about that.
     pub(super) fn topic_of(&mut self, session: SessionKey, publish: &Publish<'_>) -> Option<Box<str>> {
-        let session = &self.clients.entry(session)?.session;
+        let session = &self.clients.row(session)?.session;
         let topic = match (publish.topic, publish.properties.topic_alias) {
             ("", alias) => session.topic_of(alias?)?,
             (topic, _) => topic,

@@ -278,8 +278,8 @@ impl Shard {
         if !self.shared.shares.retained.is_on() {
             return None;
         }
-        let entry = self.clients.peek(session)?;
-        Some(Holder::of_client(entry.standing.identity.name(), entry.session.client_id()))
+        let row = self.clients.peek(session)?;
+        Some(Holder::of_client(row.standing.identity.name(), row.session.client_id()))
     }
 
     /// The same for who has this name, or else this client id.

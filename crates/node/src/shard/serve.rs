@@ -166,8 +166,8 @@ impl Shard {
     pub(super) fn client_of(&mut self, index: usize) -> Option<Client> {
         let Stage::Open { session, version } = self.clients.connection(index)?.stage else { return None };
         let has_permissions = self.clients.connection(index)?.permissions.is_some();
-        let entry = self.clients.entry(session)?;
-        let (id, who) = (entry.session.shared_client_id().clone(), entry.standing.who.clone());
+        let row = self.clients.row(session)?;
+        let (id, who) = (row.session.shared_client_id().clone(), row.standing.who.clone());
         Some(Client { session, version, id, who, has_permissions })
     }
 

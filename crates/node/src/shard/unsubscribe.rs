@@ -20,10 +20,10 @@ impl Shard {
         request: &UnsubscribeRequest<'_>,
     ) -> Option<(Reply, Waits)> {
         let mut removed: Vec<String> = Vec::new();
-        let entry = self.clients.entry(key)?;
-        let reply = entry.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
+        let row = self.clients.row(key)?;
+        let reply = row.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
         self.filters_taken += reply.reasons().len() as u64;
-        let who = self.clients.entry(key).and_then(|entry| entry.standing.who.clone());
+        let who = self.clients.row(key).and_then(|row| row.standing.who.clone());
         for filter in &removed {
             if let Some(client) = who.clone() {
                 self.note_event(&client, &Happened::Unsubscribed { filter });
@@ -36,7 +36,7 @@ impl Shard {
 
     /// Takes subscriptions back that their session has no more; returns the token with which that is on disk, if it is written down.
     pub(super) fn withdraw_filters(&mut self, key: SessionKey, filters: &[String]) -> Option<CommitToken> {
-        let is_keeper = self.clients.entry(key).is_some_and(|entry| entry.kept_as.is_keeper);
+        let is_keeper = self.clients.row(key).is_some_and(|row| row.kept_as.is_keeper);
         for filter in filters {
             self.withdraw_filter(key, filter, is_keeper);
         }
@@ -71,9 +71,9 @@ impl Shard {
     /// A session here has unsubscribed from a group.
     fn leave_group(&mut self, key: SessionKey, shared: &SharedFilter<'_>) {
         let owner = self.owner_of_group(shared);
-        let Some(entry) = self.clients.entry(key) else { return };
-        entry.membership.left(shared.group, shared.filter);
-        let epoch = entry.membership.epoch;
+        let Some(row) = self.clients.row(key) else { return };
+        row.membership.left(shared.group, shared.filter);
+        let epoch = row.membership.epoch;
         let share = share_name(shared.group, shared.filter);
         self.tell(owner, Word::Unsubscribe { share, member: key, epoch });
     }

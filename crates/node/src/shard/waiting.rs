@@ -25,7 +25,7 @@ impl Clients {
     }
 
     fn connection_of(&mut self, key: SessionKey) -> Option<&mut Connection> {
-        let index = self.entry(key)?.connection?;
+        let index = self.row(key)?.connection?;
         self.connections.get_mut(index)
     }
 
@@ -53,8 +53,8 @@ impl Clients {
             }
         }
         for key in std::mem::take(&mut self.awaiting) {
-            if let Some(entry) = self.entry(key) {
-                entry.awaiting = false;
+            if let Some(row) = self.row(key) {
+                row.awaiting = false;
                 self.with(key, |session, io| session.committed(through, io));
             }
         }

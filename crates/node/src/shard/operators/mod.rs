@@ -117,7 +117,7 @@ impl Shard {
     fn end_by_order(&mut self, client_id: &str, reply: Reply<bool>) {
         let Some(key) = self.clients.find(client_id) else { return reply.send(false) };
         // Of one that ends with its connection the log may have the will: it must not be published again after a crash.
-        let is_logged = self.clients.entry(key).is_some_and(|entry| entry.kept_as.logged().is_some());
+        let is_logged = self.clients.row(key).is_some_and(|row| row.kept_as.logged().is_some());
         self.expel(key, ReasonCode::AdministrativeAction, "an operator has ended the session");
         self.counters.traffic.sessions_ended_by_order.add(1);
         let Some(reply) = self.answer_with_will(client_id, reply) else { return };
@@ -137,7 +137,7 @@ impl Shard {
     /// Ends a client's connection; it may come again at once, and its session is there if it was to stay.
     fn kick_by_order(&mut self, client_id: &str) -> bool {
         let key = self.clients.find(client_id);
-        let Some(index) = key.and_then(|key| self.clients.entry(key)).and_then(|entry| entry.connection) else {
+        let Some(index) = key.and_then(|key| self.clients.row(key)).and_then(|row| row.connection) else {
             return false;
         };
         self.dismiss(index, ReasonCode::AdministrativeAction, "an operator has closed the connection");
@@ -156,11 +156,11 @@ impl Shard {
 
     fn begin_to_empty(&mut self, client_id: Box<str>, reply: Reply<Option<Emptied>>) -> Option<Work> {
         let key = self.clients.find(&client_id);
-        let Some(entry) = key.and_then(|key| self.clients.entry(key)) else {
+        let Some(row) = key.and_then(|key| self.clients.row(key)) else {
             reply.send(None);
             return None;
         };
-        let left = entry.session.queued_messages();
+        let left = row.session.queued_messages();
         self.empty_on(Emptying { client_id, left, emptied: Emptied::default(), reply })
     }
 
