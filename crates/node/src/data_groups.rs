@@ -38,7 +38,7 @@ pub(crate) struct Extent {
     pub(crate) tail_bytes: u64,
 }
 
-/// Those of all data groups.
+/// The extents of all data groups.
 pub(crate) type Extents = [Extent; DATA_GROUPS as usize];
 
 /// All data groups of a node.

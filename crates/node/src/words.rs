@@ -51,7 +51,7 @@ pub(crate) struct JoinRequest {
 }
 
 impl JoinRequest {
-    /// Of a session that has come back with the node: it was promised before.
+    /// Of a session that has come back with the node: its SUBACK has left long before.
     pub(crate) const NOBODY_WAITS: JoinRequest = JoinRequest { place: usize::MAX, at: 0 };
 }
 

@@ -95,12 +95,12 @@ impl Growth {
         *data_group = DataGroup { since: 0, at, tends: 0, is_owed: false, held: holds, ..*data_group };
     }
 
-    /// It is written.
+    /// The snapshot that was begun is written.
     pub(super) fn written(&mut self, data_group: u16, bytes: u64) {
         self.data_groups[usize::from(data_group)].snapshot_bytes = bytes;
     }
 
-    /// It could not be written, or the log does not know yet that it was.
+    /// The snapshot that was begun could not be written, or the log does not know yet that it was.
     pub(super) fn failed(&mut self, data_group: u16) {
         self.data_groups[usize::from(data_group)].is_owed = true;
     }

@@ -45,7 +45,7 @@ pub(crate) struct Clients {
     pub(crate) outcomes: Outcomes,
     /// When what is handled now was read, on the node's clock.
     pub(crate) now_us: u64,
-    /// What of them goes to the disk, if anything does.
+    /// Makes the entries of sessions, groups and retained messages; none where nothing is kept on disk.
     pub(crate) keeping: Option<Box<Keeping>>,
     /// What kept sessions have told in this turn.
     pub(crate) facts: Vec<(Kept, Fact)>,
@@ -54,7 +54,7 @@ pub(crate) struct Clients {
     pub(crate) repeats: u16,
     /// The message in hand is kept in memory alone, because a rule about its topic says so.
     pub(crate) in_memory: bool,
-    /// What they wait for.
+    /// What acknowledgements and fenced output wait for.
     pub(crate) commit_tokens: CommitTokens,
     /// Connections whose output waits for the disk.
     pub(super) fenced: Vec<usize>,

@@ -99,7 +99,8 @@ impl Shard {
         let connection = row.connection;
         self.clients.keeping = Some(keeping);
         if is_awaited || is_told_later {
-            // With it waits what the connection before was told, and this one is told again without a fact of its own.
+            // This connection may be told again what the one before was told: a PUBREL that is sent again, say, whose PUBREC is
+            // a fact of an earlier turn and may not be on disk yet. No new fact fences that: it waits for this turn's token.
             let token = self.clients.commit_tokens.take();
             if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
                 connection.fence_output(begun, token);

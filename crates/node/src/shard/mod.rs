@@ -167,11 +167,11 @@ pub(crate) struct Shard {
     log: Option<LogFeed>,
     /// What the log had when the node started.
     recovered: Option<Recovered>,
-    /// What waits in it for sessions is read elsewhere.
+    /// The way to the thread that reads back, page by page, what waits in the log for kept sessions.
     pages: Option<PageFeed>,
-    /// Whose QoS 2 messages are settled although they do not say so.
+    /// How far this shard has settled QoS 2 messages for publishers that are silent.
     settlement: Settlement,
-    /// Messages of other shards that have to be kept here.
+    /// Messages of other shards that are logged here: how many, and when those shards may be told.
     confirmations: Confirmations,
     /// All that was restored is known to every shard; only then clients may come.
     is_restored: bool,
@@ -229,7 +229,8 @@ pub(crate) struct Shard {
     /// The version of users and rules that all permissions were made under; none before the first turn, which compares what the
     /// log had with the users and rules of today.
     permissions_version: Option<u64>,
-    /// The version under which who is not welcome any more was sent away.
+    /// The version of users and rules under which sessions were looked through last: those that may not be there any more are
+    /// over.
     expelled_version: Option<u64>,
     /// The version of the groups' tables that holds here.
     groups_version: u64,

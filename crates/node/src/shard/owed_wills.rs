@@ -56,7 +56,7 @@ struct OwedWill {
     replies: Vec<Reply<bool>>,
 }
 
-/// Those of one shard.
+/// Wills of one shard that have gone out and are not written down as spent yet.
 #[derive(Default)]
 pub(super) struct OwedWills {
     by_client: FxHashMap<Arc<str>, OwedWill>,

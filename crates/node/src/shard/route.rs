@@ -88,7 +88,9 @@ impl Shard {
             header.reserved_bytes = reserved.map_or(0, ReservedRoom::into_bytes);
             None
         };
-        // First that a topic has lost its message, then who has said so: what is known to have been said has been done.
+        // The entry that clears a topic goes before the one that names the publisher of the message that cleared it. A crash between
+        // them leaves the topic cleared, and the publisher's repeat clears it again. The other way round the repeat would be known,
+        // and dropped, while the topic still had its message.
         let is_cleared = self.clear_retained(publish.qos);
         let about = About { publisher, origin, holder: header.holder };
         let is_kept = self.keep(routed, retained, about) | is_cleared;

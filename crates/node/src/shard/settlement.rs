@@ -21,7 +21,7 @@ const PUBLISHERS_MAX: usize = 1_024;
 pub(super) struct Settlement {
     /// Publishers named before this entry have been silent since the last look but one.
     silent_before: [u64; DATA_GROUPS as usize],
-    /// Those named before this one were judged.
+    /// Publishers named before this entry were judged in this round.
     looked_before: [u64; DATA_GROUPS as usize],
 }
 

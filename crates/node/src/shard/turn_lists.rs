@@ -24,7 +24,8 @@ impl Clients {
         }
     }
 
-    /// The next connection to read; of `turn` there are as many as stood in the list when the turn began.
+    /// The next connection to read. A turn takes as many as stood in the list when it began: who is read to the end of its share
+    /// stands behind them.
     pub(crate) fn next_ready(&mut self) -> Option<usize> {
         let index = self.ready.pop_front()?;
         if let Some(connection) = self.connections.get_mut(index) {

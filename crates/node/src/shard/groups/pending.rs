@@ -11,9 +11,9 @@ use crate::mail::Assigned;
 /// Commit tokens in each list ascend.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// Messages that kept sessions here are to have as their own and could not send yet, in order.
+    /// Messages to be handed over to kept sessions here, which could not send them yet, in order.
     pub(super) hand_overs: VecDeque<(Assigned, Arc<Message>)>,
-    /// Those that they have, until that is on disk.
+    /// Messages that sessions here were handed over, until that is on disk: then their groups hear of it.
     pub(super) handed_over: VecDeque<(CommitToken, SessionKey, Bound)>,
     /// Messages of kept groups here that became dead letters, until those are where they are kept: group and entry.
     pub(super) letters: VecDeque<(CommitToken, NonZeroU64, NonZeroU64)>,

@@ -33,7 +33,7 @@ impl Origin {
         Origin { publisher: group, of, is_resent: false }
     }
 
-    /// The same in the words of the log.
+    /// As the log has it: its publisher is a session's or group's number in a data group.
     pub(crate) fn logged(self) -> lapwing_ledger::Origin {
         let Origin { publisher, of, .. } = self;
         lapwing_ledger::Origin {
@@ -83,8 +83,9 @@ impl Keeping {
     /// The message in hand goes to the log, if anything keeps it; `retained`: what the retained table has made of it, where
     /// that is on this shard. Returns whether it does.
     ///
-    /// A QoS 2 message that leaves its topic without one is kept there all the same, until its publisher has settled it: sent
-    /// again after a crash it would end what came behind it.
+    /// A QoS 2 message that leaves its topic without a retained message (it is empty, say) is logged in the topic's data group
+    /// all the same, until its publisher has settled it. Else its publisher's repeat after a crash would count as new there, and
+    /// take away the retained message that somebody has published meanwhile.
     pub(crate) fn keep(
         &mut self,
         log: &mut LogFeed,

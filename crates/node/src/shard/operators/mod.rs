@@ -28,7 +28,7 @@ pub(super) struct OperatorRequests {
     done: VecDeque<(CommitToken, Done)>,
 }
 
-/// One of them, as far as it has come.
+/// One question or order, as far as it was worked on.
 enum Work {
     Ask(SessionAsk),
     List(Box<Listing>),
