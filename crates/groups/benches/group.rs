@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Declaration, Parameters, Stamps, Strategy};
-use lapwing_groups::{Action, AssignmentId, Epoch, Facts, Group, Settings, Terms};
+use lapwing_groups::{Action, AssignmentId, Epoch, Facts, Group, MemberOptions, Settings};
 use lapwing_stopwatch::best_ns;
 
 const ROUNDS: u32 = 200_000;
@@ -26,8 +26,8 @@ impl Day {
     fn new(strategy: Strategy, members: u64, busy: u64) -> Day {
         let mut group = Group::new(Settings::default(), strategy, Parameters::default(), 1);
         for key in 0..members {
-            let terms = Terms { declaration: Declaration::processed(key, 1000), qos_max: QoS::ExactlyOnce };
-            group.join(key, Epoch(1), terms, 0);
+            let options = MemberOptions { declaration: Declaration::processed(key, 1000), qos_max: QoS::ExactlyOnce };
+            group.join(key, Epoch(1), options, 0);
         }
         let message = Arc::from([0_u8; 100].as_slice());
         let mut day = Day { group, under_way: VecDeque::new(), message, now_us: 0, nth: 0, members, busy };

@@ -74,7 +74,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     /// The member's session has logged a QoS 2 message as its own, and goes on with its delivery whatever becomes of this
     /// group. Returns where the group had it in the log: there it has ended, and is not told again. None: it had it nowhere,
     /// or the message has ended meanwhile.
-    pub fn adopted(&mut self, key: K, id: AssignmentId) -> Option<NonZeroU64> {
+    pub fn handed_over(&mut self, key: K, id: AssignmentId) -> Option<NonZeroU64> {
         self.roster.get_mut(key)?.assigned.get_mut(&id)?.entry.facts.entry.take()
     }
 

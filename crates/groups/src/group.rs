@@ -255,7 +255,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     /// Makes the message the member's whom dispatch has just named; gives it back if nobody is there.
     fn bind(&mut self, entry: Entry<M>, place: MemberIndex, now_us: u64) -> Result<(), Entry<M>> {
         let Some(member) = self.roster.at(place) else { return Err(entry) };
-        let qos = entry.facts.qos.min(member.terms.qos_max);
+        let qos = entry.facts.qos.min(member.options.qos_max);
         let ticket = self.members.sent(place, &entry.work(qos), now_us);
         let id = AssignmentId(self.next_assignment);
         self.next_assignment += 1;

@@ -33,14 +33,14 @@
 //!   is_over()                                forget the group
 //!
 //! the shard of a member; all of it on one lane, in order
-//!   SUBSCRIBE                                if can_join(key): join(key, epoch, terms)
+//!   SUBSCRIBE                                if can_join(key): join(key, epoch, options)
 //!   another declaration                      redeclare(key, epoch, declaration)
 //!   a Send of another epoch than now         forget it: the `lost` of its epoch brings it back
 //!   a Send after UNSUBSCRIBE                 handed_back(key, epoch, assignment)
 //!   a Send that it cannot be encoded for     undeliverable(..)
 //!   PUBACK, PUBCOMP < 0x80                   acknowledged(.., stamps)
 //!   PUBACK, PUBREC >= 0x80                   refused(..)
-//!   logged as its own (QoS 2, sent)          adopted(key, assignment)
+//!   logged as its own (QoS 2, sent)          handed_over(key, assignment)
 //!   Kick of the current epoch                DISCONNECT, close; then as for every connection that is over:
 //!   connection over, session lives           lost(key, epoch, written): take the group's QoS 1, and QoS 2 that was not
 //!                                            written, out of the session; say which of all had been written
@@ -75,7 +75,7 @@ pub use assignment::{AssignmentId, Epoch, Written};
 pub use counters::{Counters, DropReason};
 pub use facts::{Facts, Lane};
 pub use group::Group;
-pub use membership::{Presence, Tally, Terms};
+pub use membership::{MemberOptions, Presence, Tally};
 pub use settings::{Expired, Overflow, Settings};
 pub use view::{GroupView, MemberView};
 pub use watch::CHECK_US;

@@ -7,11 +7,11 @@ use lapwing_dispatch::{Declaration, Leaving, Strategy, Work};
 use crate::assignment::{Assignment, Epoch, Written};
 use crate::counters::DropReason;
 use crate::group::Group;
-use crate::membership::{Membership, Presence, Terms};
+use crate::membership::{MemberOptions, Membership, Presence};
 
 impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
-    /// A session subscribes, over its connection `epoch`. Of who is a member already, only the terms change.
-    pub fn join(&mut self, key: K, epoch: Epoch, terms: Terms, now_us: u64) {
+    /// A session subscribes, over its connection `epoch`. Of who is a member already, only the options change.
+    pub fn join(&mut self, key: K, epoch: Epoch, options: MemberOptions, now_us: u64) {
         let known = self.roster.get(key).map(|member| (member.epoch, member.is_connected()));
         match known {
             Some((known, is_connected)) if epoch < known || epoch == known && !is_connected => return self.stale(),
@@ -19,13 +19,13 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             _ => {}
         }
         if self.roster.get(key).is_none() {
-            self.roster.insert(Membership::new(key, epoch, terms));
+            self.roster.insert(Membership::new(key, epoch, options));
             self.vacancy.end();
         }
         let Some(member) = self.roster.get_mut(key) else { return };
-        member.terms = terms;
+        member.options = options;
         match (member.place, member.was_kicked) {
-            (Some(place), _) => self.members.redeclare(place, terms.for_dispatch(), now_us),
+            (Some(place), _) => self.members.redeclare(place, options.for_dispatch(), now_us),
             // The connection is about to be closed.
             (None, true) => self.roster.set_presence(key, Presence::Kicked),
             (None, false) => self.seat(key, now_us),
@@ -48,9 +48,9 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         let Some(member) = self.roster.get_mut(key).filter(|member| member.epoch == epoch) else {
             return self.stale();
         };
-        member.terms.declaration = declaration;
+        member.options.declaration = declaration;
         if let Some(place) = member.place {
-            self.members.redeclare(place, member.terms.for_dispatch(), now_us);
+            self.members.redeclare(place, member.options.for_dispatch(), now_us);
             self.wake_keys_of(key);
         }
         self.pump(now_us);
@@ -76,7 +76,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         }
         let was_leaving = self.connect(key, epoch, now_us);
         if let Some(member) = self.roster.get_mut(key).filter(|_| !was_leaving) {
-            member.terms.declaration = declaration;
+            member.options.declaration = declaration;
             self.seat(key, now_us);
         }
         self.pump(now_us);
@@ -156,7 +156,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
 
     /// Dispatch may choose the member from now on. What it still has counts from now.
     fn seat(&mut self, key: K, now_us: u64) {
-        let Some(declaration) = self.roster.get(key).map(|member| member.terms.for_dispatch()) else { return };
+        let Some(declaration) = self.roster.get(key).map(|member| member.options.for_dispatch()) else { return };
         let place = self.members.join(declaration, now_us);
         self.roster.seat(key, place);
         self.roster.set_presence(key, Presence::Here);

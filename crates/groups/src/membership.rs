@@ -8,16 +8,16 @@ use lapwing_dispatch::{Acknowledges, Declaration, MemberIndex};
 use crate::assignment::{Assignment, AssignmentId, Epoch, Written};
 use crate::entry::Entry;
 
-/// On what terms a member takes part.
+/// How a member takes part: what its session declares, and how it has subscribed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct MemberOptions {
     /// What it says about itself.
     pub declaration: Declaration,
     /// The QoS of its subscription: it gets every message with this one at most.
     pub qos_max: QoS,
 }
 
-impl Terms {
+impl MemberOptions {
     /// As dispatch is told: who gets everything with QoS 0 never says when it has finished, and is not to look idle for it.
     pub(crate) fn for_dispatch(&self) -> Declaration {
         match self.qos_max {
@@ -62,7 +62,7 @@ pub struct Tally {
 pub(crate) struct Membership<K, M> {
     pub(crate) key: K,
     pub(crate) epoch: Epoch,
-    pub(crate) terms: Terms,
+    pub(crate) options: MemberOptions,
     pub(crate) presence: Presence,
     /// Its shard has been told to close this connection, which is never told twice.
     pub(crate) was_kicked: bool,
@@ -74,11 +74,11 @@ pub(crate) struct Membership<K, M> {
 
 impl<K, M> Membership<K, M> {
     /// A member that is not connected yet.
-    pub(crate) fn new(key: K, epoch: Epoch, terms: Terms) -> Membership<K, M> {
+    pub(crate) fn new(key: K, epoch: Epoch, options: MemberOptions) -> Membership<K, M> {
         Membership {
             key,
             epoch,
-            terms,
+            options,
             presence: Presence::Away,
             was_kicked: false,
             place: None,
@@ -99,7 +99,7 @@ impl<K, M> Membership<K, M> {
 
     /// Its acknowledgement says that a message is finished; if not, all that is known is when it was written.
     pub(crate) fn says_finished(&self) -> bool {
-        self.terms.declaration.acknowledges == Acknowledges::Processed
+        self.options.declaration.acknowledges == Acknowledges::Processed
     }
 
     /// Its connection is over: gives back what may go to others, in the order in which it was bound. What stays is QoS 2

@@ -5,19 +5,19 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use lapwing_ledger::{
-    Entry, Fact, GroupState, KeeperId, KeepersBuf, List, Opened, ProgressBuf, Published, Restorer, SubscriptionIds,
-    Terms,
+    DataGroupState, DeliveryOptions, Entry, Fact, KeeperId, KeepersBuf, List, Opened, ProgressBuf, Published, Restorer,
+    SubscriptionIds,
 };
 use lapwing_stopwatch::best_ns;
 
 const ROUNDS: u32 = 500_000;
 const SESSIONS: u64 = 1000;
 const LONG: u64 = 10_000_000;
-const TERMS: Terms<'static> = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
+const OPTIONS: DeliveryOptions<'static> = DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
 
 /// A state, and room for entries.
 struct Log {
-    state: GroupState,
+    state: DataGroupState,
     bytes: Vec<u8>,
     keepers: KeepersBuf,
     progress: ProgressBuf,
@@ -26,7 +26,7 @@ struct Log {
 impl Log {
     /// With so many sessions: ids 1, 2, ...
     fn new(sessions: u64) -> Self {
-        let (state, bytes) = (GroupState::new(), Vec::with_capacity(1024));
+        let (state, bytes) = (DataGroupState::new(), Vec::with_capacity(1024));
         let mut log = Log { state, bytes, keepers: KeepersBuf::new(), progress: ProgressBuf::new() };
         for n in 0..sessions {
             let client_id = format!("device-{n:06}");
@@ -45,7 +45,7 @@ impl Log {
     fn publish(&mut self, ids: impl Iterator<Item = u64>) -> u64 {
         let mut keepers = std::mem::take(&mut self.keepers);
         keepers.clear();
-        ids.for_each(|id| keepers.push(KeeperId(id), TERMS).expect("within the bounds"));
+        ids.for_each(|id| keepers.push(KeeperId(id), OPTIONS).expect("within the bounds"));
         self.apply(&Entry::Published(Published {
             frame: &[b'x'; 128],
             published_at_ms: 1_700_000_000_000,
@@ -132,7 +132,7 @@ fn long_queue() {
     println!("draining it, 100 a Progress                 {ns:>8.1} ns a message");
 }
 
-fn snapshots(state: &GroupState) {
+fn snapshots(state: &DataGroupState) {
     let (start, mut chunks) = (Instant::now(), Vec::new());
     let Ok(()) = state.snapshot(&mut |chunk: &[u8]| {
         chunks.push(chunk.to_vec());

@@ -3,28 +3,28 @@
 //! Rules of the room:
 //! - No I/O, no clock, no thread. It knows neither the codec nor the log: a message is a frame that it does not look into, a
 //!   subscription's grant a number that it does not read.
-//! - [`GroupState`] is a function of the entries that were applied. Whoever applies the same entries has the same state: after a
+//! - [`DataGroupState`] is a function of the entries that were applied. Whoever applies the same entries has the same state: after a
 //!   restart, from a snapshot, or on another node.
 //! - A body is written once per data group. Who keeps the message is in the same entry; queues hold references, which
 //!   are indexes of entries.
 //! - Entries are versioned, each kind by itself. Their bytes come from outside: any bytes give an entry or a [`Fault`], never
 //!   a panic, and no length is believed before it was compared with its bound and with what is there.
-//! - An entry may be applied ahead of its commit ([`GroupState::apply_ahead`]): what it takes away is live until that is made.
-//! - What speaks of somebody who is not there changes nothing and is counted ([`GroupState::strays`]): there is no order of
+//! - An entry may be applied ahead of its commit ([`DataGroupState::apply_ahead`]): what it takes away is live until that is made.
+//! - What speaks of somebody who is not there changes nothing and is counted ([`DataGroupState::strays`]): there is no order of
 //!   events that stops a start.
 //!
 //! ```
 //! # fn main() -> Result<(), lapwing_ledger::Fault> {
 //! use lapwing_ledger::*;
 //!
-//! let (mut state, mut bytes) = (GroupState::new(), Vec::new());
+//! let (mut state, mut bytes) = (DataGroupState::new(), Vec::new());
 //! let opened = Opened { client_id: "d1", identity: b"", expiry_s: 3600, opened_at_ms: 1, will: None };
 //! Entry::Opened(opened).encode(&mut bytes)?;
 //! state.apply(1, &bytes)?;
 //! let session = KeeperId(1); // the index of the entry that opened it
 //!
 //! let mut keepers = KeepersBuf::new();
-//! keepers.push(session, Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY })?;
+//! keepers.push(session, DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY })?;
 //! let published = Published {
 //!     frame: b"a PUBLISH",
 //!     published_at_ms: 2,
@@ -54,6 +54,7 @@
 #![forbid(unsafe_code)]
 
 mod bounds;
+mod delivery_options;
 mod entry;
 mod fault;
 mod keeper_id;
@@ -61,13 +62,13 @@ mod live;
 mod queue;
 mod snapshot;
 mod state;
-mod terms;
 mod wire;
 
 pub use bounds::{
     DECLARATION_BYTES_MAX, FRAME_BYTES_MAX, IDENTITY_BYTES_MAX, INDEX_MAX, SUBSCRIPTION_ID_MAX, SUBSCRIPTION_IDS_MAX,
     TEXT_BYTES_MAX,
 };
+pub use delivery_options::{DeliveryOptions, Keeper, SubscriptionIds};
 pub use entry::{
     Changed, Cleared, Ended, Entry, Fact, Facts, GroupDeclared, GroupEnded, GroupOpened, KeepersBuf, Lost, Opened,
     Origin, Presence, Progress, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription,
@@ -76,8 +77,7 @@ pub use entry::{
 pub use fault::Fault;
 pub use keeper_id::KeeperId;
 pub use snapshot::Restorer;
-pub use state::{Flight, FrozenState, GroupState, KeptGroup, KeptSession, Unsettled, WillRef};
-pub use terms::{Keeper, SubscriptionIds, Terms};
+pub use state::{DataGroupState, Flight, FrozenState, KeptGroup, KeptSession, Unsettled, WillRef};
 pub use wire::List;
 
 pub(crate) use state::ExactlyOnce;

@@ -221,12 +221,12 @@ fn open_groups(
     let (segment_bytes, init_zero) = (config.limits.log_segment_bytes, config.log_init_zero);
     let journal_config = JournalConfig { segment_bytes, body_bytes_max, init_zero, ..JournalConfig::default() };
     let (journal, reader) = writer.open_journal(&journal_config)?;
-    let (groups, extents) = DataGroups::recover(&reader, progress)?;
+    let (data_groups, extents) = DataGroups::recover(&reader, progress)?;
     let next_index = next_indexes(&reader)?;
-    let recovered = (groups.clone(), extents);
+    let recovered = (data_groups.clone(), extents);
     let keeper = Keeper::new(journal, reader.clone(), recovered, config.limits.log_snapshot_bytes)?;
-    let shares = Arc::new(groups.shares());
-    Ok((keeper, Recovered { next_index, groups, shares, reader }))
+    let shares = Arc::new(data_groups.shares());
+    Ok((keeper, Recovered { next_index, data_groups, shares, reader }))
 }
 
 /// Unparks a thread that makes itself known when it starts.

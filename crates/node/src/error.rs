@@ -29,10 +29,10 @@ pub enum NodeError {
     #[error("the log failed: {0}")]
     Store(#[from] StoreError),
     /// The log of a data group is whole and holds what this program does not understand.
-    #[error("entry {index} of data group {group} cannot be read: {fault}")]
+    #[error("entry {index} of data group {data_group} cannot be read: {fault}")]
     Entry {
         /// The data group.
-        group: u16,
+        data_group: u16,
         /// The entry.
         index: u64,
         /// What is wrong with it.

@@ -16,39 +16,39 @@ use crate::shard::Origin;
 use crate::strangers::Stranger;
 use crate::words::{JoinRequest, Word};
 
-/// Why a message goes to another shard; flags, because one copy serves all reasons.
+/// What a message goes to another shard for, and how that one is to treat it; flags, because one copy serves all of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reasons(u8);
+pub(crate) struct RouteFlags(u8);
 
-impl Reasons {
+impl RouteFlags {
     /// Its sessions want it.
-    pub(crate) const SESSIONS: Reasons = Reasons(1);
+    pub(crate) const SESSIONS: RouteFlags = RouteFlags(1);
     /// Shared groups that it owns want it.
-    pub(crate) const GROUPS: Reasons = Reasons(2);
+    pub(crate) const GROUPS: RouteFlags = RouteFlags(2);
     /// It owns the retained message of this topic.
-    pub(crate) const RETAIN: Reasons = Reasons(4);
+    pub(crate) const RETAIN: RouteFlags = RouteFlags(4);
     /// It may have to keep it on disk, and the sender waits until it does.
-    pub(crate) const KEEP: Reasons = Reasons(8);
+    pub(crate) const KEEP: RouteFlags = RouteFlags(8);
     /// It owns the hold that the message goes through.
-    pub(crate) const HOLD: Reasons = Reasons(32);
+    pub(crate) const HOLD: RouteFlags = RouteFlags(32);
     /// The owner of a hold offers it, and waits for an answer.
-    pub(crate) const HELD: Reasons = Reasons(64);
-    /// Not a reason: it is kept in memory alone.
-    pub(crate) const IN_MEMORY: Reasons = Reasons(16);
+    pub(crate) const HELD: RouteFlags = RouteFlags(64);
+    /// A table of topics keeps it in memory alone, wherever it comes.
+    pub(crate) const IN_MEMORY: RouteFlags = RouteFlags(16);
 
-    pub(crate) fn with(self, other: Reasons) -> Reasons {
-        Reasons(self.0 | other.0)
+    pub(crate) fn with(self, other: RouteFlags) -> RouteFlags {
+        RouteFlags(self.0 | other.0)
     }
 
-    pub(crate) fn has(self, other: Reasons) -> bool {
+    pub(crate) fn has(self, other: RouteFlags) -> bool {
         self.0 & other.0 != 0
     }
 }
 
-/// What a shard is to do with a message that another one sends it.
+/// Travels with a message from one shard to another: what the receiver is to do with it, and what the sender knows of it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Errand {
-    pub(crate) reasons: Reasons,
+pub(crate) struct RouteHeader {
+    pub(crate) flags: RouteFlags,
     /// Of a retained message: its number among those that the sender has sent to the owner of its topic. Else 0.
     pub(crate) retained_seq: u64,
     /// Of a retained message, and for groups: the hash of the publisher's client id.
@@ -62,18 +62,19 @@ pub(crate) struct Errand {
     /// Of a QoS 2 message of a kept session.
     pub(crate) origin: Option<Origin>,
     /// Of a message that goes through a hold.
-    pub(crate) held: Option<Through>,
+    pub(crate) held: Option<HoldRoute>,
     /// Of a retained message: bytes of the room that its publisher was promised; 0: of none.
     pub(crate) reserved_bytes: u64,
 }
 
-/// The way of a message through a hold.
+/// The header's part for a message that goes through a hold: first from its publisher's shard to the owner, then from the owner
+/// to those who may want it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Through {
+pub(crate) struct HoldRoute {
     /// To the owner: the number of the hold in the configuration. From the owner: its place there.
     pub(crate) hold: u32,
-    /// From the owner: which flight it is of, and where it stands in that.
-    pub(crate) flight: u32,
+    /// From the owner: which batch it is of, and where it stands in that.
+    pub(crate) batch: u32,
     pub(crate) index: u16,
     /// Who has no room for it need not lose it.
     pub(crate) may_wait: bool,
@@ -92,13 +93,13 @@ pub(crate) enum Offered {
     Taken,
 }
 
-/// Answers to one flight.
+/// Answers to one batch.
 #[derive(Debug)]
 pub(crate) struct OfferedList {
-    /// As in [`Through`].
+    /// As in [`HoldRoute`].
     pub(crate) hold: u32,
-    pub(crate) flight: u32,
-    /// Places in the flight.
+    pub(crate) batch: u32,
+    /// Places in the batch.
     pub(crate) answers: Vec<(u16, Offered)>,
 }
 
@@ -130,11 +131,11 @@ pub(crate) struct Assigned {
     pub(crate) origin: Option<Origin>,
 }
 
-/// Messages as MQTT 5.0 PUBLISH frames, each with its errand; one allocation for all their bytes.
+/// Messages as MQTT 5.0 PUBLISH frames, each with its header; one allocation for all their bytes.
 #[derive(Debug)]
 pub(crate) struct Parcel<T> {
     pub(crate) bytes: Vec<u8>,
-    /// The errand, and the end of its frame in `bytes`; a frame begins where the one before ends.
+    /// The header, and the end of its frame in `bytes`; a frame begins where the one before ends.
     pub(crate) items: Vec<(T, usize)>,
 }
 
@@ -143,24 +144,24 @@ impl<T> Parcel<T> {
         Parcel { bytes: Vec::new(), items: Vec::new() }
     }
 
-    /// Adds an errand without a message.
-    pub(crate) fn push_bare(&mut self, errand: T) {
-        self.items.push((errand, self.bytes.len()));
+    /// Adds a header without a message.
+    pub(crate) fn push_bare(&mut self, header: T) {
+        self.items.push((header, self.bytes.len()));
     }
 
     /// Adds a message.
-    pub(crate) fn push(&mut self, errand: T, publish: &Publish<'_>) {
+    pub(crate) fn push(&mut self, header: T, publish: &Publish<'_>) {
         encode_frame(publish, &mut self.bytes);
-        self.items.push((errand, self.bytes.len()));
+        self.items.push((header, self.bytes.len()));
     }
 
-    /// Each errand with its frame.
+    /// Each header with its frame.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&T, &[u8])> {
         let mut start = 0;
-        self.items.iter().map(move |(errand, end)| {
+        self.items.iter().map(move |(header, end)| {
             let frame = &self.bytes[start..*end];
             start = *end;
-            (errand, frame)
+            (header, frame)
         })
     }
 }

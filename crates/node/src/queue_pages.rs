@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use lapwing_ledger::{Entry, Fault};
 use lapwing_session::SessionKey;
-use lapwing_store::journal::{GroupId, JournalReader};
+use lapwing_store::journal::{DataGroupId, JournalReader};
 
 use crate::data_groups::DataGroups;
 use crate::error::NodeError;
@@ -34,7 +34,7 @@ const MESSAGE_BYTES: u64 = 128;
 pub(crate) struct PageAsk {
     pub(crate) key: SessionKey,
     /// Its data group.
-    pub(crate) group: u16,
+    pub(crate) data_group: u16,
     /// Ascending, at least one.
     pub(crate) entries: Vec<u64>,
     /// The page ends with the message that reaches this.
@@ -152,7 +152,7 @@ impl PageControl {
 /// The thread's state; [`PageThread::run`] is its life.
 pub(crate) struct PageThread {
     reader: JournalReader,
-    groups: DataGroups,
+    data_groups: DataGroups,
     desk: SideDesk<PageAsk, QueuePage>,
     /// By shard: what is asked for and not synced yet.
     early: Vec<(usize, PageAsk)>,
@@ -172,7 +172,7 @@ pub(crate) fn lay_pages(recovered: &Recovered, shards: &[Bell]) -> (Vec<PageFeed
     });
     let thread = PageThread {
         reader: recovered.reader.clone(),
-        groups: recovered.groups.clone(),
+        data_groups: recovered.data_groups.clone(),
         desk,
         early: Vec::new(),
         last_look: Instant::now(),
@@ -217,7 +217,7 @@ impl PageThread {
 
     /// `None`: nothing of it is synced yet.
     fn read(&self, ask: &PageAsk) -> Result<Option<QueuePage>, NodeError> {
-        let group = GroupId(ask.group);
+        let group = DataGroupId(ask.data_group);
         let synced = self.reader.group(group)?.last_index;
         let wanted = &ask.entries[..ask.entries.partition_point(|entry| *entry <= synced)];
         let Some(last) = wanted.last() else { return Ok(None) };
@@ -230,24 +230,24 @@ impl PageThread {
                 ControlFlow::Break(())
             }
             Err(fault) => {
-                failed = Some(NodeError::Entry { group: ask.group, index: entry.index, fault });
+                failed = Some(NodeError::Entry { data_group: ask.data_group, index: entry.index, fault });
                 ControlFlow::Break(())
             }
         })?;
         match failed {
             Some(failed) => Err(failed),
-            None => self.check(ask.group, wanted, through, &page).map(|()| Some(page)),
+            None => self.check(ask.data_group, wanted, through, &page).map(|()| Some(page)),
         }
     }
 
     /// Looks whether an entry up to `through` that is not in the page is still waited for: it may have been dropped, or its
     /// session ended, while the page was on its way.
-    fn check(&self, group: u16, wanted: &[u64], through: u64, page: &QueuePage) -> Result<(), NodeError> {
+    fn check(&self, data_group: u16, wanted: &[u64], through: u64, page: &QueuePage) -> Result<(), NodeError> {
         let mut found = page.messages.iter().map(|place| place.entry.get()).peekable();
         for entry in wanted.iter().take_while(|entry| **entry <= through) {
-            if found.next_if_eq(entry).is_none() && self.groups.get(group).is_live(*entry) {
+            if found.next_if_eq(entry).is_none() && self.data_groups.get(data_group).is_live(*entry) {
                 let fault = Fault::Malformed { at: 0, what: "it is waited for and not in the log" };
-                return Err(NodeError::Entry { group, index: *entry, fault });
+                return Err(NodeError::Entry { data_group, index: *entry, fault });
             }
         }
         Ok(())

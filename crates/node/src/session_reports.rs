@@ -64,7 +64,7 @@ pub(crate) struct SessionDetail {
     /// Those that have waited longest.
     pub(crate) queue: Vec<QueuedReport>,
     /// The data group that its entries are in.
-    pub(crate) group: u16,
+    pub(crate) data_group: u16,
 }
 
 /// One subscription.

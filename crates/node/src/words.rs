@@ -16,7 +16,7 @@ use crate::signals::{Declared, Defaults};
 /// A member's shard tells the owner of its groups.
 #[derive(Debug)]
 pub(crate) enum Word {
-    /// A session joins a group, or changes its terms; answered by `Control::Joined`.
+    /// A session joins a group, or changes its options; answered by `Control::Joined`.
     Join(Box<Join>),
     /// A session has unsubscribed from one group.
     Unsubscribe {
@@ -51,7 +51,7 @@ pub(crate) struct JoinRequest {
 }
 
 impl JoinRequest {
-    /// Of a session that has come back with the node: it was promised before.
+    /// Of a session that has come back with the node: its SUBACK has left long before.
     pub(crate) const NOBODY_WAITS: JoinRequest = JoinRequest { place: usize::MAX, at: 0 };
 }
 

@@ -81,7 +81,7 @@ fn deliver_kept(qos: QoS) {
         let mut io = Io::new(&mut out, &mut counters);
         let routed = Routed::new(black_box(message(qos)), SessionKey(2), 0);
         assert_eq!(session.deliver(&routed, grants.iter(), Some(entry), 0, &mut io), Delivered::Sent);
-        black_box(session.kept_terms(entry));
+        black_box(session.kept_options(entry));
         let acks = [
             Packet::PubAck(Ack::success(next)),
             Packet::PubRec(Ack::success(next)),

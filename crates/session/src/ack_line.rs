@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use lapwing_codec::{Ack, Packet, PacketId, QoS, ReasonCode, ReasonProperties, Version};
 
+use crate::CommitToken;
+
 /// Refusals whose words wait with them; those behind have a code and no words, which MQTT leaves to the server.
 const WORDS_MAX: usize = 16;
 
@@ -14,16 +16,16 @@ pub enum Accepted {
     Now,
     /// The same, and nobody has subscribed to it: 0x10 instead of 0x00.
     NobodySubscribed,
-    /// Acknowledge when [`crate::Session::committed`] reaches this ticket; tickets of one session never decrease.
-    Later(u64),
+    /// Acknowledge when [`crate::Session::committed`] reaches this token; tokens of one session never decrease.
+    Later(CommitToken),
     /// It was not taken: not authorized, quota, ... An error code; 3.1.1 cannot say it and acknowledges.
     Refused(ReasonCode),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// 0 = only waits for those before it.
-    ticket: u64,
+    /// `NOTHING`: only waits for those before it.
+    token: CommitToken,
     packet_id: PacketId,
     qos: QoS,
     reason: ReasonCode,
@@ -84,11 +86,11 @@ impl AckLine {
         version: Version,
         out: &mut Vec<u8>,
     ) {
-        let (ticket, reason) = match accepted {
-            Accepted::Now => (0, ReasonCode::Success),
-            Accepted::NobodySubscribed => (0, ReasonCode::NoMatchingSubscribers),
-            Accepted::Later(ticket) => (ticket, ReasonCode::Success),
-            Accepted::Refused(reason) => (0, reason),
+        let (token, reason) = match accepted {
+            Accepted::Now => (CommitToken::NOTHING, ReasonCode::Success),
+            Accepted::NobodySubscribed => (CommitToken::NOTHING, ReasonCode::NoMatchingSubscribers),
+            Accepted::Later(token) => (token, ReasonCode::Success),
+            Accepted::Refused(reason) => (CommitToken::NOTHING, reason),
         };
         if self.is_empty() && !matches!(accepted, Accepted::Later(_)) {
             let words = self.take_words(packet_id);
@@ -96,7 +98,7 @@ impl AckLine {
         }
         let line = self.0.get_or_insert_default();
         line.qos1 += usize::from(qos == QoS::AtLeastOnce);
-        line.waiting.push_back(Waiting { ticket, packet_id, qos, reason, is_wanted: true });
+        line.waiting.push_back(Waiting { token, packet_id, qos, reason, is_wanted: true });
     }
 
     /// A QoS 2 message came again: acknowledges it again, or remembers to when it is committed.
@@ -109,19 +111,19 @@ impl AckLine {
         }
     }
 
-    /// Everything up to the ticket `through` is committed; `received` is called for each QoS 2 message that waited for
+    /// Everything up to the token `through` is committed; `received` is called for each QoS 2 message that waited for
     /// it, whether its acknowledgement is still wanted or not.
     pub(crate) fn committed(
         &mut self,
-        through: u64,
+        through: CommitToken,
         version: Option<Version>,
         out: &mut Vec<u8>,
         mut received: impl FnMut(PacketId),
     ) {
         let Some(line) = &mut self.0 else { return };
-        while let Some(&waiting) = line.waiting.front().filter(|waiting| waiting.ticket <= through) {
+        while let Some(&waiting) = line.waiting.front().filter(|waiting| waiting.token <= through) {
             line.waiting.pop_front();
-            if waiting.qos == QoS::ExactlyOnce && waiting.ticket > 0 {
+            if waiting.qos == QoS::ExactlyOnce && waiting.token > CommitToken::NOTHING {
                 received(waiting.packet_id);
             }
             if let (true, Some(version)) = (waiting.is_wanted, version) {

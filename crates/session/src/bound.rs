@@ -2,13 +2,13 @@
 //!
 //! A bound message waits and flies like any other; what differs is its end. When the connection is over QoS 1 leaves the
 //! session, because the group gives it to another member. QoS 2 stays, once it has been sent: its delivery goes on with the
-//! same client [MQTT-4.4.0-1], and a kept session has it as its own from then on ([`Session::adopt`]).
+//! same client [MQTT-4.4.0-1], and a kept session has it as its own from then on ([`Session::hand_over`]).
 
 use std::num::NonZeroU64;
 
 use lapwing_codec::QoS;
 
-use crate::flight::{Ids, Terms};
+use crate::flight::{DeliveryOptions, Ids};
 use crate::queue::Queued;
 use crate::told::Tie;
 use crate::{Delivered, Grant, Io, Routed, Session};
@@ -39,7 +39,7 @@ pub enum Fate {
     /// It was not sent and will not be: somebody else may have it.
     HandedBack,
     /// The session has it as its own, on disk: its end follows, and until then it is nobody else's.
-    Adopted,
+    HandedOver,
 }
 
 /// A bound message has ended here.
@@ -85,16 +85,16 @@ impl Session {
         now_ms: u64,
         io: &mut Io<'_>,
     ) -> Delivered {
-        let terms = bound_terms(routed, grant, qos, Tie { bound, entry: None });
-        let tie = terms.tie;
+        let options = bound_options(routed, grant, qos, Tie { bound, entry: None });
+        let tie = options.tie;
         if qos == QoS::AtMostOnce || bound.is_none() {
-            return self.deliver_unacknowledged(routed, &terms, now_ms, io);
+            return self.deliver_unacknowledged(routed, &options, now_ms, io);
         }
         if !self.may_send_next(io.out.len()) {
-            self.queue.add(Queued { message: routed.keep().clone(), terms, since_ms: now_ms });
+            self.queue.add(Queued { message: routed.keep().clone(), options, since_ms: now_ms });
             return Delivered::Queued;
         }
-        match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {
+        match self.send(&routed.publish, options, routed.expires_at_ms, routed.keep(), now_ms, io) {
             Ok(()) => Delivered::Sent,
             Err(reason) => {
                 self.told.lost(tie, reason, Fate::Undeliverable, io.counters);
@@ -110,10 +110,10 @@ impl Session {
     }
 
     /// Delivers a bound QoS 2 message to a kept session, which has it as its own from then on: `entry` is where it is logged
-    /// for that; look at [`Session::kept_terms`] then. So its delivery goes on with this client after a crash too.
+    /// for that; look at [`Session::kept_options`] then. So its delivery goes on with this client after a crash too.
     ///
     /// None: it cannot be sent now ([`Session::may_send_next`]), and nothing has happened. A message that waits is its group's.
-    pub fn adopt(
+    pub fn hand_over(
         &mut self,
         routed: &Routed<'_>,
         grant: &Grant,
@@ -126,8 +126,8 @@ impl Session {
             return None;
         }
         let tie = Tie { bound: Some(bound), entry: Some(entry).filter(|_| self.told.kept.is_some()) };
-        let terms = bound_terms(routed, grant, QoS::ExactlyOnce, tie);
-        Some(match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {
+        let options = bound_options(routed, grant, QoS::ExactlyOnce, tie);
+        Some(match self.send(&routed.publish, options, routed.expires_at_ms, routed.keep(), now_ms, io) {
             Ok(()) => Delivered::Sent,
             Err(reason) => {
                 // It is logged nowhere yet.
@@ -171,8 +171,8 @@ impl Session {
     }
 }
 
-fn bound_terms(routed: &Routed<'_>, grant: &Grant, qos: QoS, tie: Tie) -> Terms {
+fn bound_options(routed: &Routed<'_>, grant: &Grant, qos: QoS, tie: Tie) -> DeliveryOptions {
     let ids = grant.subscription_id.map_or(Ids::None, Ids::One);
     let retain = grant.options.retain_as_published && routed.publish.retain;
-    Terms { qos, retain, dup: false, ids, tie }
+    DeliveryOptions { qos, retain, dup: false, ids, tie }
 }

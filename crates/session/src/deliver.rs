@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use lapwing_codec::{QoS, ReasonCode};
 
-use crate::flight::{Ids, Terms};
+use crate::flight::{DeliveryOptions, Ids};
 use crate::outbound::Outgoing;
 use crate::paged::Reference;
 use crate::queue::Queued;
@@ -32,7 +32,7 @@ impl Session {
     /// every subscription identifier [MQTT-3.3.4-2, MQTT-3.3.4-4].
     ///
     /// `grants`: at least one. `entry`: where the message is logged if a kept session keeps it; look at
-    /// [`Session::kept_terms`] then. Other sessions do not look at it. `io.out` is the buffer of this session's connection.
+    /// [`Session::kept_options`] then. Other sessions do not look at it. `io.out` is the buffer of this session's connection.
     #[inline]
     pub fn deliver<'g>(
         &mut self,
@@ -42,20 +42,20 @@ impl Session {
         now_ms: u64,
         io: &mut Io<'_>,
     ) -> Delivered {
-        let Some(mut terms) = self.terms(routed, grants) else { return Delivered::NotLocal };
+        let Some(mut options) = self.options(routed, grants) else { return Delivered::NotLocal };
         if routed.expires_at_ms.is_some_and(|at_ms| at_ms <= now_ms) {
             return dropped(DropReason::Expired, io);
         }
-        if terms.qos == QoS::AtMostOnce {
-            return self.deliver_unacknowledged(routed, &terms, now_ms, io);
+        if options.qos == QoS::AtMostOnce {
+            return self.deliver_unacknowledged(routed, &options, now_ms, io);
         }
-        terms.tie.entry = entry.filter(|_| self.told.kept.is_some());
+        options.tie.entry = entry.filter(|_| self.told.kept.is_some());
         // Behind what already waits, or the order would be lost.
         let is_next = self.queue.is_empty() && !self.window.has_unsent() && self.may_keep_more();
         if !is_next || !self.has_room(io) || !self.has_memory(io) {
-            return self.enqueue(routed, terms, now_ms, io);
+            return self.enqueue(routed, options, now_ms, io);
         }
-        match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {
+        match self.send(&routed.publish, options, routed.expires_at_ms, routed.keep(), now_ms, io) {
             Ok(()) => Delivered::Sent,
             Err(reason) => self.dropped(reason, true, io),
         }
@@ -65,7 +65,7 @@ impl Session {
     pub(crate) fn deliver_unacknowledged(
         &mut self,
         routed: &Routed<'_>,
-        terms: &Terms,
+        options: &DeliveryOptions,
         now_ms: u64,
         io: &mut Io<'_>,
     ) -> Delivered {
@@ -74,7 +74,7 @@ impl Session {
             return self.dropped(DropReason::OutputFull, false, io);
         }
         let (publish, expires_at_ms) = (&routed.publish, routed.expires_at_ms);
-        match (Outgoing { publish, terms, packet_id: None, dup: false, expires_at_ms }).write(link, now_ms, io.out) {
+        match (Outgoing { publish, options, packet_id: None, dup: false, expires_at_ms }).write(link, now_ms, io.out) {
             Ok(()) => Delivered::Sent,
             Err(reason) => self.dropped(reason, false, io),
         }
@@ -88,30 +88,30 @@ impl Session {
 
     /// The subscriptions taken together; `None` when No Local leaves none.
     #[inline]
-    fn terms<'g>(&self, routed: &Routed<'_>, grants: impl Iterator<Item = &'g Grant>) -> Option<Terms> {
+    fn options<'g>(&self, routed: &Routed<'_>, grants: impl Iterator<Item = &'g Grant>) -> Option<DeliveryOptions> {
         let is_own = routed.publisher == self.key;
         let (qos, tie) = (QoS::AtMostOnce, Tie::default());
-        let mut terms = Terms { qos, retain: routed.is_replay, dup: false, ids: Ids::None, tie };
+        let mut options = DeliveryOptions { qos, retain: routed.is_replay, dup: false, ids: Ids::None, tie };
         let mut any = false;
         for grant in grants.filter(|grant| !(is_own && grant.options.no_local)) {
             any = true;
-            terms.qos = terms.qos.max(grant.options.qos);
+            options.qos = options.qos.max(grant.options.qos);
             // Retain As Published of any subscription; a replay has RETAIN 1 in any case [MQTT-3.3.1-12, MQTT-3.3.1-13].
-            terms.retain |= grant.options.retain_as_published && routed.publish.retain;
+            options.retain |= grant.options.retain_as_published && routed.publish.retain;
             if let Some(id) = grant.subscription_id {
-                terms.ids.add(id);
+                options.ids.add(id);
             }
         }
-        terms.qos = terms.qos.min(routed.publish.qos);
-        any.then_some(terms)
+        options.qos = options.qos.min(routed.publish.qos);
+        any.then_some(options)
     }
 
-    fn enqueue(&mut self, routed: &Routed<'_>, terms: Terms, now_ms: u64, io: &mut Io<'_>) -> Delivered {
+    fn enqueue(&mut self, routed: &Routed<'_>, options: DeliveryOptions, now_ms: u64, io: &mut Io<'_>) -> Delivered {
         let bytes = routed.footprint() as u64;
         if self.queue.make_room(bytes, &self.settings, now_ms, io.counters, &mut self.told) {
-            match terms.tie.entry.filter(|_| self.stays_in_log(bytes, io)) {
-                Some(entry) => self.queue.add_paged(Reference::new(entry, bytes, terms)),
-                None => self.queue.add(Queued { message: routed.keep().clone(), terms, since_ms: now_ms }),
+            match options.tie.entry.filter(|_| self.stays_in_log(bytes, io)) {
+                Some(entry) => self.queue.add_paged(Reference::new(entry, bytes, options)),
+                None => self.queue.add(Queued { message: routed.keep().clone(), options, since_ms: now_ms }),
             }
             return Delivered::Queued;
         }

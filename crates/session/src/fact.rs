@@ -14,16 +14,16 @@ pub enum Fact {
         /// Which one.
         entry: NonZeroU64,
     },
-    /// A QoS 2 message is being sent under this packet id, for the first time.
-    Sent {
+    /// PUBLISH of a QoS 2 message is being sent under this packet id, for the first time.
+    PublishSent {
         /// Names it to the client from now on.
         packet_id: PacketId,
         /// Which one.
         entry: NonZeroU64,
     },
-    /// PUBREC: the client owns the message. Only the packet id is needed from now on, until `Finished`.
-    Got {
-        /// As in `Sent`.
+    /// PUBREC has come: the client owns the message. Only the packet id is needed from now on, until `Finished`.
+    PubRecReceived {
+        /// As in `PublishSent`.
         packet_id: PacketId,
     },
     /// A QoS 2 message from the client is durable wherever it belongs, and not released.
@@ -52,14 +52,14 @@ impl Fact {
     /// Whether bytes that were written in the same call may leave only when the fact is durable.
     ///
     /// PUBLISH goes with a packet id that will be known again, PUBREL when the PUBREC will not be forgotten, PUBCOMP when the
-    /// release will not. PUBREC has waited for the message itself, by its ticket: from that it can be known again that the
+    /// release will not. PUBREC has waited for the message itself, by its commit token: from that it can be known again that the
     /// message was taken, by its [`crate::Origin`], so `Received` holds nothing.
     ///
     /// It is a matter of the session, not of the connection: where that breaks first, the next one says the same again
     /// without a fact, and has to wait for the one that was told.
-    pub const fn holds_output(&self) -> bool {
+    pub const fn fences_output(&self) -> bool {
         match self {
-            Fact::Sent { .. } | Fact::Got { .. } | Fact::Released { .. } => true,
+            Fact::PublishSent { .. } | Fact::PubRecReceived { .. } | Fact::Released { .. } => true,
             Fact::Finished { .. } | Fact::Received { .. } | Fact::Doubted { .. } => false,
         }
     }

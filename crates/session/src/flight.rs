@@ -15,7 +15,7 @@ const CAPACITY_KEPT: usize = 16;
 
 /// How one message goes to one client: all its matching subscriptions taken together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Terms {
+pub(crate) struct DeliveryOptions {
     pub(crate) qos: QoS,
     pub(crate) retain: bool,
     /// It may have been sent before: goes with DUP from the first time on.
@@ -26,7 +26,7 @@ pub(crate) struct Terms {
 }
 
 // Ten thousands of them may lie in a queue or window.
-const _: () = assert!(size_of::<Terms>() <= 48);
+const _: () = assert!(size_of::<DeliveryOptions>() <= 48);
 
 /// Subscription identifiers of one copy; a list only where subscriptions overlap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Body {
 pub(crate) struct Flight {
     pub(crate) packet_id: PacketId,
     pub(crate) body: Body,
-    pub(crate) terms: Terms,
+    pub(crate) options: DeliveryOptions,
     pub(crate) times: Times,
 }
 
@@ -114,7 +114,7 @@ impl Window {
     ///
     /// The first one sent stands in front. The ids of the others ascend from there, as they were given.
     pub(crate) fn restored(mut flights: Vec<Flight>) -> Self {
-        let Some(first) = flights.iter().min_by_key(|flight| flight.terms.tie.entry).map(|first| first.packet_id)
+        let Some(first) = flights.iter().min_by_key(|flight| flight.options.tie.entry).map(|first| first.packet_id)
         else {
             return Window::new();
         };
@@ -175,7 +175,7 @@ impl Window {
         debug_assert_eq!((self.unsent, flight.packet_id), (0, self.next_id));
         self.next_id = self.next_id.next();
         self.bytes += flight.footprint();
-        self.has_unwritten |= flight.terms.tie.bound.is_some();
+        self.has_unwritten |= flight.options.tie.bound.is_some();
         self.flights.push_back(flight);
     }
 
@@ -189,7 +189,7 @@ impl Window {
 
     /// Lets go of the messages that are in the log too.
     pub(crate) fn page_out(&mut self) {
-        for flight in self.flights.iter_mut().filter(|flight| flight.terms.tie.entry.is_some()) {
+        for flight in self.flights.iter_mut().filter(|flight| flight.options.tie.entry.is_some()) {
             self.bytes -= flight.footprint();
             if let Body::AtHand(_) = flight.body {
                 flight.body = Body::InLog;
@@ -205,14 +205,14 @@ impl Window {
 
     /// The entries of these messages.
     pub(crate) fn missing(&self) -> impl Iterator<Item = NonZeroU64> {
-        self.flights.iter().filter(|flight| flight.body.is_in_log()).filter_map(|flight| flight.terms.tie.entry)
+        self.flights.iter().filter(|flight| flight.body.is_in_log()).filter_map(|flight| flight.options.tie.entry)
     }
 
     /// A message cannot be read from the log any more: its flight is over, if there is one.
     pub(crate) fn give_up(&mut self, entry: NonZeroU64) -> Option<Tie> {
-        let waits = |flight: &Flight| flight.body.is_in_log() && flight.terms.tie.entry == Some(entry);
+        let waits = |flight: &Flight| flight.body.is_in_log() && flight.options.tie.entry == Some(entry);
         let at = self.flights.iter().position(waits)?;
-        self.remove(at).map(|flight| flight.terms.tie)
+        self.remove(at).map(|flight| flight.options.tie)
     }
 
     /// A message has been read from the log; returns whether a flight had waited for it.
@@ -220,7 +220,7 @@ impl Window {
         if self.missing == 0 {
             return false;
         }
-        let waits = |flight: &&mut Flight| flight.body.is_in_log() && flight.terms.tie.entry == Some(entry);
+        let waits = |flight: &&mut Flight| flight.body.is_in_log() && flight.options.tie.entry == Some(entry);
         let Some(flight) = self.flights.iter_mut().find(waits) else { return false };
         flight.body = Body::AtHand(Arc::clone(message));
         self.bytes += flight.footprint();
@@ -236,12 +236,12 @@ impl Window {
     }
 
     /// How the flight that was added last goes.
-    pub(crate) fn last_terms(&self) -> Option<&Terms> {
-        self.flights.back().map(|flight| &flight.terms)
+    pub(crate) fn last_options(&self) -> Option<&DeliveryOptions> {
+        self.flights.back().map(|flight| &flight.options)
     }
 
-    pub(crate) fn terms_mut(&mut self) -> impl Iterator<Item = &mut Terms> {
-        self.flights.iter_mut().map(|flight| &mut flight.terms)
+    pub(crate) fn options_mut(&mut self) -> impl Iterator<Item = &mut DeliveryOptions> {
+        self.flights.iter_mut().map(|flight| &mut flight.options)
     }
 
     pub(crate) fn get(&self, at: usize) -> &Flight {
@@ -264,7 +264,7 @@ impl Window {
 
     /// All flights have been written to the socket.
     pub(crate) fn written(&mut self, now_us: u64) {
-        let bound = self.flights.iter_mut().rev().filter(|flight| flight.terms.tie.bound.is_some());
+        let bound = self.flights.iter_mut().rev().filter(|flight| flight.options.tie.bound.is_some());
         for flight in bound.take_while(|flight| !flight.times.is_written) {
             (flight.times.written_us, flight.times.is_written) = (now_us, true);
         }
@@ -276,13 +276,13 @@ impl Window {
         let mut unfinished = Vec::new();
         let mut at = 0;
         while let Some(flight) = self.flights.get(at) {
-            let Some(bound) = flight.terms.tie.bound else {
+            let Some(bound) = flight.options.tie.bound else {
                 at += 1;
                 continue;
             };
             // Encoded is as good as sent: nobody knows what of it the kernel has handed over.
             unfinished.push(Unfinished { bound, was_sent: true });
-            if ends || flight.terms.qos == QoS::AtLeastOnce { _ = self.remove(at) } else { at += 1 }
+            if ends || flight.options.qos == QoS::AtLeastOnce { _ = self.remove(at) } else { at += 1 }
         }
         self.has_unwritten = false;
         unfinished

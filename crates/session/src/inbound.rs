@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapwing_codec::{Ack, Packet, PacketId, Publish, QoS, ReasonCode};
 
 use crate::link::LinkId;
-use crate::{Accepted, Beyond, Close, Io, Origin, Session, Step};
+use crate::{Accepted, Beyond, Close, CommitToken, Io, Origin, Session, Step};
 
 /// QoS 1 and 2 messages that a 3.1.1 client may have unacknowledged: it cannot be told less, there are no more ids.
 const UNACKNOWLEDGED_V311_MAX: usize = u16::MAX as usize;
@@ -185,8 +185,8 @@ impl Session {
         self.accept(receipt, Accepted::Refused(reason), io);
     }
 
-    /// Everything up to the ticket `through` is committed: acknowledgements that waited for it leave.
-    pub fn committed(&mut self, through: u64, io: &mut Io<'_>) {
+    /// Everything up to the token `through` is committed: acknowledgements that waited for it leave.
+    pub fn committed(&mut self, through: CommitToken, io: &mut Io<'_>) {
         let version = self.link.as_ref().map(|link| link.version);
         self.acks.committed(through, version, io.out, |packet_id| self.told.received(packet_id));
     }

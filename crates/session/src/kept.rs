@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 
 use lapwing_codec::{QoS, SubscriptionIds};
 
-use crate::flight::Terms;
+use crate::flight::DeliveryOptions;
 use crate::uses::Uses;
 use crate::{Fact, Session};
 
@@ -25,9 +25,9 @@ pub(crate) struct Kept {
     pub(crate) uses: Uses,
 }
 
-/// How a session keeps a message: what has to be known to send it.
+/// The delivery options of a message that a kept session has: what the log needs, so that the session can send it after a crash.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct KeptTerms<'a> {
+pub struct KeptOptions<'a> {
     /// 1 or 2.
     pub qos: QoS,
     /// RETAIN of its PUBLISH.
@@ -59,7 +59,7 @@ impl Session {
     pub fn forget(&mut self) {
         debug_assert!(!self.is_paged(), "what is in the log could not be named any more");
         if self.told.kept.take().is_some() {
-            self.window.terms_mut().chain(self.queue.terms_mut()).for_each(|terms| terms.tie.entry = None);
+            self.window.options_mut().chain(self.queue.options_mut()).for_each(|options| options.tie.entry = None);
         }
     }
 
@@ -71,11 +71,11 @@ impl Session {
     /// How the session keeps the message that was delivered to it last, if `entry` names that one.
     ///
     /// `None`: it does not keep it. It has QoS 0 for this client, was not for it, or was dropped; or the session is not kept.
-    pub fn kept_terms(&self, entry: NonZeroU64) -> Option<KeptTerms<'_>> {
-        let [at_hand, paged] = self.queue.last_terms();
-        let last = [at_hand, paged, self.window.last_terms()];
-        let terms: &Terms = last.into_iter().flatten().find(|terms| terms.tie.entry == Some(entry))?;
-        Some(KeptTerms { qos: terms.qos, retain: terms.retain, ids: terms.ids.as_ref() })
+    pub fn kept_options(&self, entry: NonZeroU64) -> Option<KeptOptions<'_>> {
+        let [at_hand, paged] = self.queue.last_options();
+        let last = [at_hand, paged, self.window.last_options()];
+        let options: &DeliveryOptions = last.into_iter().flatten().find(|options| options.tie.entry == Some(entry))?;
+        Some(KeptOptions { qos: options.qos, retain: options.retain, ids: options.ids.as_ref() })
     }
 
     /// Whether the log has messages of the client of which it is not known that they were taken: they could not be told from

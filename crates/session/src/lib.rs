@@ -45,16 +45,17 @@
 //! before `disconnected`; session over: `session.unbind(true)` before `end`.
 //!
 //! Kept sessions: `session.keep(id)` after `open`, and the session tells [`Fact`]s: take them after each call that has an
-//! `Io`. `deliver` gets the index of the entry that the message has in the log if it is kept, and `session.kept_terms(index)`
+//! `Io`. `deliver` gets the index of the entry that the message has in the log if it is kept, and `session.kept_options(index)`
 //! says so and how. Entries and facts, replayed in order, make a [`Restoration`]; its session is as if its connection had
-//! broken when the last of them was told. What a fact `holds_output` for leaves when it is durable.
+//! broken when the last of them was told. Bytes that were written in one call with a fact that `fences_output` leave when that
+//! fact is durable.
 //!
 //! What waits for a kept session may lie in the log only ([`Io::at_hand_bytes_max`]): after each call `session.wants_page()`
 //! says whether to read on there, `ask_page` which entries, and `take_page` takes what was read. `page_out` after
 //! `disconnected`.
 //!
-//! Acknowledgements: `Accepted::Later(ticket)` holds PUBACK/PUBREC back, and all later ones with it, until
-//! `session.committed(through)` with `through >= ticket`. Tickets of one session never decrease.
+//! Acknowledgements: `Accepted::Later(token)` keeps PUBACK/PUBREC back, and all later ones with it, until
+//! `session.committed(through)` with `through >= token`. The [`CommitToken`]s of one session never decrease.
 //!
 //! Output: when `out` holds more than [`Settings::output_high_bytes`], QoS 0 messages are dropped and others queued. After
 //! it has been flushed the node calls `session.pump`. Acknowledgements are always written: a node that finds `out` too
@@ -75,6 +76,7 @@ mod authentication;
 mod beyond;
 mod bound;
 mod close;
+mod commit_token;
 mod connack;
 mod counters;
 mod deliver;
@@ -117,6 +119,7 @@ pub use authentication::{AuthAnswer, AuthProgress, AuthQuestion, Authentication}
 pub use beyond::Beyond;
 pub use bound::{Bound, Fate, Outcome, Unfinished};
 pub use close::{Close, Side};
+pub use commit_token::CommitToken;
 pub use connack::{refuse, refuse_connect, refuse_malformed};
 pub use counters::{Counters, DropReason};
 pub use deliver::Delivered;
@@ -124,7 +127,7 @@ pub use fact::Fact;
 pub use grant::Grant;
 pub use inbound::{Inbound, Receipt};
 pub use io::Io;
-pub use kept::KeptTerms;
+pub use kept::KeptOptions;
 pub use leave::{Departure, Ended, Tick};
 pub use losses::Losses;
 pub use message::Message;
@@ -139,4 +142,4 @@ pub use step::Step;
 pub use subscriptions::{Reply, SubscribeRequest, Subscription, UnsubscribeRequest};
 pub use uses::Origin;
 pub use view::QueuedView;
-pub use will::WillTerms;
+pub use will::WillMessage;

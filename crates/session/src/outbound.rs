@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapwing_codec::{Ack, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode, Version};
 
 use crate::bound::Times;
-use crate::flight::{Body, Flight, Terms};
+use crate::flight::{Body, DeliveryOptions, Flight};
 use crate::link::Link;
 use crate::queue::Queued;
 use crate::sent_aliases::{Alias, SentAliases};
@@ -15,7 +15,7 @@ use crate::{Close, DropReason, Fate, Io, Message, Outcome, Session, stamp};
 /// One copy for one client, before it is encoded.
 pub(crate) struct Outgoing<'a> {
     pub(crate) publish: &'a Publish<'a>,
-    pub(crate) terms: &'a Terms,
+    pub(crate) options: &'a DeliveryOptions,
     pub(crate) packet_id: Option<PacketId>,
     pub(crate) dup: bool,
     pub(crate) expires_at_ms: Option<u64>,
@@ -53,12 +53,12 @@ impl Outgoing<'_> {
     /// The packet for this client, with its whole topic.
     #[inline]
     fn copy(&self, version: Version, now_ms: u64) -> Publish<'_> {
-        let (terms, source) = (self.terms, self.publish);
+        let (options, source) = (self.options, self.publish);
         let properties = if version.has_properties() {
             PublishProperties {
                 message_expiry_s: self.expires_at_ms.map(|at_ms| remaining_s(at_ms, now_ms)),
                 topic_alias: None,
-                subscription_ids: terms.ids.as_ref(),
+                subscription_ids: options.ids.as_ref(),
                 ..source.properties
             }
         } else {
@@ -66,8 +66,8 @@ impl Outgoing<'_> {
         };
         Publish {
             dup: self.dup,
-            qos: terms.qos,
-            retain: terms.retain,
+            qos: options.qos,
+            retain: options.retain,
             topic: source.topic,
             packet_id: self.packet_id,
             properties,
@@ -164,8 +164,8 @@ impl Session {
         let written = match &flight.body {
             Body::AtHand(message) => {
                 let (publish, expires_at_ms) = (&message.publish(), message.expires_at_ms());
-                let (terms, packet_id) = (&flight.terms, Some(flight.packet_id));
-                Outgoing { publish, terms, packet_id, dup: true, expires_at_ms }.write(link, now_ms, io.out)
+                let (options, packet_id) = (&flight.options, Some(flight.packet_id));
+                Outgoing { publish, options, packet_id, dup: true, expires_at_ms }.write(link, now_ms, io.out)
             }
             // `next_unsent` gives none whose message is not at hand.
             Body::InLog | Body::Received => {
@@ -177,7 +177,7 @@ impl Session {
             Ok(()) => io.counters.retransmitted += 1,
             Err(reason) => {
                 // The client that came back takes smaller packets only: as if it had been delivered [MQTT-3.1.2-25].
-                let tie = self.window.remove_last_sent().map_or(Tie::default(), |flight| flight.terms.tie);
+                let tie = self.window.remove_last_sent().map_or(Tie::default(), |flight| flight.options.tie);
                 self.told.lost(tie, reason, Fate::Undeliverable, io.counters);
             }
         }
@@ -189,9 +189,9 @@ impl Session {
             return false;
         }
         let next = self.queue.pop_live(&self.settings, now_ms, io.counters, &mut self.told);
-        let Some(Queued { message, terms, .. }) = next else { return false };
-        let tie = terms.tie;
-        if let Err(reason) = self.send(&message.publish(), terms, message.expires_at_ms(), &message, now_ms, io) {
+        let Some(Queued { message, options, .. }) = next else { return false };
+        let tie = options.tie;
+        if let Err(reason) = self.send(&message.publish(), options, message.expires_at_ms(), &message, now_ms, io) {
             self.told.lost(tie, reason, Fate::Undeliverable, io.counters);
         }
         true
@@ -201,7 +201,7 @@ impl Session {
     pub(crate) fn send(
         &mut self,
         publish: &Publish<'_>,
-        terms: Terms,
+        options: DeliveryOptions,
         expires_at_ms: Option<u64>,
         keep: &Arc<Message>,
         now_ms: u64,
@@ -210,20 +210,20 @@ impl Session {
         let (Some(link), Some(packet_id)) = (&mut self.link, self.window.reserve_id()) else {
             return Err(DropReason::Offline);
         };
-        let copy = Outgoing { publish, terms: &terms, packet_id: Some(packet_id), dup: terms.dup, expires_at_ms };
+        let copy = Outgoing { publish, options: &options, packet_id: Some(packet_id), dup: options.dup, expires_at_ms };
         copy.write(link, now_ms, io.out)?;
-        if terms.qos == QoS::ExactlyOnce {
-            self.told.sent(packet_id, terms.tie);
+        if options.qos == QoS::ExactlyOnce {
+            self.told.publish_sent(packet_id, options.tie);
         }
         let times = Times { written_us: io.now_us, ..Times::default() };
-        self.window.push(Flight { packet_id, body: Body::AtHand(Arc::clone(keep)), terms, times });
+        self.window.push(Flight { packet_id, body: Body::AtHand(Arc::clone(keep)), options, times });
         Ok(())
     }
 
     /// PUBACK: a QoS 1 message is done, whatever the code says [MQTT-4.4.0-2].
     pub(crate) fn on_puback(&mut self, ack: &Ack<'_>, now_ms: u64, io: &mut Io<'_>) -> Result<(), Close> {
         let Some(at) = self.window.find(ack.packet_id) else { return Ok(()) };
-        if self.window.get(at).terms.qos != QoS::AtLeastOnce {
+        if self.window.get(at).options.qos != QoS::AtLeastOnce {
             return Err(Close::server(ReasonCode::ProtocolError, "PUBACK for a QoS 2 message"));
         }
         self.finish(at, ack.reason.is_error(), io);
@@ -233,10 +233,10 @@ impl Session {
 
     /// A flight is done, by PUBACK, PUBCOMP, or a PUBREC that refuses it.
     fn finish(&mut self, at: usize, is_refused: bool, io: &Io<'_>) {
-        let Some(Flight { terms, times, .. }) = self.window.remove(at) else { return };
-        self.told.finished(terms.tie);
-        let Some(bound) = terms.tie.bound else { return };
-        let read_us = if terms.qos == QoS::ExactlyOnce { times.received_us } else { io.now_us };
+        let Some(Flight { options, times, .. }) = self.window.remove(at) else { return };
+        self.told.finished(options.tie);
+        let Some(bound) = options.tie.bound else { return };
+        let read_us = if options.qos == QoS::ExactlyOnce { times.received_us } else { io.now_us };
         let fate =
             if is_refused { Fate::Refused } else { Fate::Acknowledged { written_us: times.written_us, read_us } };
         self.told.outcomes.push(Outcome { bound, fate });
@@ -251,7 +251,7 @@ impl Session {
             }
             return self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::PacketIdentifierNotFound, io);
         };
-        if self.window.get(at).terms.qos != QoS::ExactlyOnce {
+        if self.window.get(at).options.qos != QoS::ExactlyOnce {
             return Err(Close::server(ReasonCode::ProtocolError, "PUBREC for a QoS 1 message"));
         }
         if ack.reason.is_error() {
@@ -261,7 +261,7 @@ impl Session {
         }
         let flight = self.window.get(at);
         if !flight.body.is_received() {
-            self.told.got(ack.packet_id, flight.terms.tie);
+            self.told.pubrec_received(ack.packet_id, flight.options.tie);
         }
         self.window.release(at, io.now_us);
         self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::Success, io)?;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use crate::flight::Terms;
+use crate::flight::DeliveryOptions;
 use crate::paged::{Paged, Reference};
 use crate::told::{Tie, Told};
 use crate::{Bound, Counters, DropReason, Fate, Message, QueuePolicy, Settings};
@@ -15,7 +15,7 @@ const CAPACITY_KEPT: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Queued {
     pub(crate) message: Arc<Message>,
-    pub(crate) terms: Terms,
+    pub(crate) options: DeliveryOptions,
     /// Since when it waits here.
     pub(crate) since_ms: u64,
 }
@@ -27,7 +27,7 @@ impl Queued {
         let is_too_old = settings.queue_age_ms_max > 0 && age_ms >= settings.queue_age_ms_max;
         match () {
             () if self.message.is_expired(now_ms) => Some(DropReason::Expired),
-            () if is_too_old && self.terms.tie.bound.is_none() => Some(DropReason::QueueAge),
+            () if is_too_old && self.options.tie.bound.is_none() => Some(DropReason::QueueAge),
             () => None,
         }
     }
@@ -150,11 +150,11 @@ impl Queue {
     pub(crate) fn page_out(&mut self) {
         let Some(Line { waiting, bytes, .. }) = self.0.as_deref_mut() else { return };
         let mut references = Vec::new();
-        waiting.retain(|Queued { message, terms, .. }| {
-            let Some(entry) = terms.tie.entry else { return true };
+        waiting.retain(|Queued { message, options, .. }| {
+            let Some(entry) = options.tie.entry else { return true };
             let footprint = message.footprint() as u64;
             *bytes -= footprint;
-            references.push(Reference::new(entry, footprint, terms.clone()));
+            references.push(Reference::new(entry, footprint, options.clone()));
             false
         });
         self.shrink();
@@ -178,14 +178,14 @@ impl Queue {
 
     /// A message has been read from the log. If it is not the next one it has left meanwhile, or has been let go of again.
     pub(crate) fn take_read(&mut self, entry: NonZeroU64, message: Arc<Message>, since_ms: u64) {
-        if let Some(Reference { terms, .. }) = self.pop_paged_if(self.is_next(entry)) {
-            self.add(Queued { message, terms, since_ms });
+        if let Some(Reference { options, .. }) = self.pop_paged_if(self.is_next(entry)) {
+            self.add(Queued { message, options, since_ms });
         }
     }
 
     /// A message cannot be read from the log any more: it goes, if it is the next one.
     pub(crate) fn give_up(&mut self, entry: NonZeroU64) -> Option<Tie> {
-        self.pop_paged_if(self.is_next(entry)).map(|reference| reference.terms.tie)
+        self.pop_paged_if(self.is_next(entry)).map(|reference| reference.options.tie)
     }
 
     /// Whether it is the first one in the log.
@@ -194,10 +194,10 @@ impl Queue {
     }
 
     /// How the message goes that was added last at hand, and the one that was added last in the log.
-    pub(crate) fn last_terms(&self) -> [Option<&Terms>; 2] {
+    pub(crate) fn last_options(&self) -> [Option<&DeliveryOptions>; 2] {
         let Line { waiting, paged, .. } = self.line();
         let paged = paged.as_ref().and_then(|paged| paged.last());
-        [waiting.back().map(|queued| &queued.terms), paged.map(|reference| &reference.terms)]
+        [waiting.back().map(|queued| &queued.options), paged.map(|reference| &reference.options)]
     }
 
     /// The messages at hand, the longest waiting first.
@@ -222,8 +222,8 @@ impl Queue {
     }
 
     /// Of the messages at hand.
-    pub(crate) fn terms_mut(&mut self) -> impl Iterator<Item = &mut Terms> {
-        self.0.iter_mut().flat_map(|line| line.waiting.iter_mut()).map(|queued| &mut queued.terms)
+    pub(crate) fn options_mut(&mut self) -> impl Iterator<Item = &mut DeliveryOptions> {
+        self.0.iter_mut().flat_map(|line| line.waiting.iter_mut()).map(|queued| &mut queued.options)
     }
 
     /// Takes all bound messages out.
@@ -231,7 +231,7 @@ impl Queue {
         let mut unbound = Vec::new();
         if let Some(Line { waiting, bytes, .. }) = self.0.as_deref_mut() {
             waiting.retain(|queued| {
-                let bound = queued.terms.tie.bound;
+                let bound = queued.options.tie.bound;
                 unbound.extend(bound);
                 *bytes -= bound.map_or(0, |_| queued.message.footprint() as u64);
                 bound.is_none()
@@ -250,7 +250,7 @@ impl Queue {
     fn drop_over_front(&mut self, settings: &Settings, now_ms: u64, counters: &mut Counters, told: &mut Told) {
         while let Some(reason) = self.line().waiting.front().and_then(|front| front.over(settings, now_ms)) {
             if let Some(over) = self.pop() {
-                told.lost(over.terms.tie, reason, Fate::HandedBack, counters);
+                told.lost(over.options.tie, reason, Fate::HandedBack, counters);
             }
         }
     }
@@ -261,8 +261,8 @@ impl Queue {
             return None;
         }
         match self.pop() {
-            Some(queued) => Some(queued.terms.tie),
-            None => self.pop_paged_if(true).map(|reference| reference.terms.tie),
+            Some(queued) => Some(queued.options.tie),
+            None => self.pop_paged_if(true).map(|reference| reference.options.tie),
         }
     }
 

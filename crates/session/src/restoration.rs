@@ -10,13 +10,13 @@ use std::sync::Arc;
 use lapwing_codec::{PacketId, QoS, SubscriptionIds};
 
 use crate::bound::Times;
-use crate::flight::{Body, Flight, Ids, Terms, Window};
+use crate::flight::{Body, DeliveryOptions, Flight, Ids, Window};
 use crate::kept::Kept;
 use crate::paged::Reference;
 use crate::queue::Queued;
 use crate::told::Tie;
 use crate::will::StoredWill;
-use crate::{Grant, KeptTerms, Message, Session, SessionKey, Settings, WillTerms};
+use crate::{Grant, KeptOptions, Message, Session, SessionKey, Settings, WillMessage};
 
 /// What a session was, apart from what it has many of.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct Restored<'a> {
     /// Milliseconds until it ends; `None` = never.
     pub remaining_ms: Option<u64>,
     /// Its will, and milliseconds that are left of the delay. A client that was connected has gone without saying goodbye.
-    pub will: Option<(WillTerms<'a>, u64)>,
+    pub will: Option<(WillMessage<'a>, u64)>,
     /// Entries from this one on came while the client was away: none of them has been sent. `None`: not known, so that more
     /// messages go with DUP than need to.
     pub away_since: Option<NonZeroU64>,
@@ -64,8 +64,8 @@ impl Restoration {
         let mut session = Session::new(client_id, key, settings);
         session.expiry_s = expiry_s;
         session.ends_at_ms = remaining_ms.map(|remaining_ms| now_ms.saturating_add(remaining_ms));
-        session.will = will.map(|(terms, delay_ms)| {
-            let mut will = StoredWill::of(&terms, key);
+        session.will = will.map(|(message, delay_ms)| {
+            let mut will = StoredWill::of(&message, key);
             will.due_at_ms = Some(now_ms.saturating_add(delay_ms));
             Box::new(will)
         });
@@ -79,36 +79,36 @@ impl Restoration {
     }
 
     /// It has this message, which the client has not said to have: all of them, in the order of their entries.
-    /// It is taken to wait from now on: [`Settings::queue_age_ms_max`]. `packet_id`: told with [`crate::Fact::Sent`].
+    /// It is taken to wait from now on: [`Settings::queue_age_ms_max`]. `packet_id`: told with [`crate::Fact::PublishSent`].
     pub fn message(
         &mut self,
         message: Arc<Message>,
-        terms: KeptTerms<'_>,
+        options: KeptOptions<'_>,
         entry: NonZeroU64,
         packet_id: Option<PacketId>,
     ) {
-        let dup = packet_id.is_none() && self.may_have_been_sent(terms.qos, entry);
-        let terms = own(terms, dup, entry);
+        let dup = packet_id.is_none() && self.may_have_been_sent(options.qos, entry);
+        let options = own(options, dup, entry);
         match packet_id {
-            Some(packet_id) => self.flights.push(flight(packet_id, Body::AtHand(message), terms)),
-            None => self.session.queue.add(Queued { message, terms, since_ms: self.now_ms }),
+            Some(packet_id) => self.flights.push(flight(packet_id, Body::AtHand(message), options)),
+            None => self.session.queue.add(Queued { message, options, since_ms: self.now_ms }),
         }
     }
 
     /// As [`Restoration::message`], for a message that stays in the log; see [`Session::wants_page`]. `bytes`: what it counts for
     /// in the queue, as near as it is known.
-    pub fn paged(&mut self, terms: KeptTerms<'_>, entry: NonZeroU64, bytes: u64, packet_id: Option<PacketId>) {
-        let dup = packet_id.is_none() && self.may_have_been_sent(terms.qos, entry);
-        let terms = own(terms, dup, entry);
+    pub fn paged(&mut self, options: KeptOptions<'_>, entry: NonZeroU64, bytes: u64, packet_id: Option<PacketId>) {
+        let dup = packet_id.is_none() && self.may_have_been_sent(options.qos, entry);
+        let options = own(options, dup, entry);
         match packet_id {
-            Some(packet_id) => self.flights.push(flight(packet_id, Body::InLog, terms)),
-            None => self.session.queue.add_paged(Reference::new(entry, bytes, terms)),
+            Some(packet_id) => self.flights.push(flight(packet_id, Body::InLog, options)),
+            None => self.session.queue.add_paged(Reference::new(entry, bytes, options)),
         }
     }
 
     /// The client has a QoS 2 message, and has not said that it will not ask for PUBREL again.
-    pub fn got(&mut self, packet_id: PacketId, entry: NonZeroU64) {
-        let nothing = KeptTerms { qos: QoS::ExactlyOnce, retain: false, ids: SubscriptionIds::EMPTY };
+    pub fn pubrec_received(&mut self, packet_id: PacketId, entry: NonZeroU64) {
+        let nothing = KeptOptions { qos: QoS::ExactlyOnce, retain: false, ids: SubscriptionIds::EMPTY };
         self.flights.push(flight(packet_id, Body::Received, own(nothing, false, entry)));
     }
 
@@ -145,12 +145,12 @@ impl Restoration {
     }
 }
 
-fn own(terms: KeptTerms<'_>, dup: bool, entry: NonZeroU64) -> Terms {
+fn own(options: KeptOptions<'_>, dup: bool, entry: NonZeroU64) -> DeliveryOptions {
     let mut ids = Ids::None;
-    terms.ids.iter().for_each(|id| ids.add(id));
-    Terms { qos: terms.qos, retain: terms.retain, dup, ids, tie: Tie { bound: None, entry: Some(entry) } }
+    options.ids.iter().for_each(|id| ids.add(id));
+    DeliveryOptions { qos: options.qos, retain: options.retain, dup, ids, tie: Tie { bound: None, entry: Some(entry) } }
 }
 
-fn flight(packet_id: PacketId, body: Body, terms: Terms) -> Flight {
-    Flight { packet_id, body, terms, times: Times::default() }
+fn flight(packet_id: PacketId, body: Body, options: DeliveryOptions) -> Flight {
+    Flight { packet_id, body, options, times: Times::default() }
 }

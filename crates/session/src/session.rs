@@ -10,7 +10,7 @@ use crate::queue::Queue;
 use crate::subscribed::Subscribed;
 use crate::told::Told;
 use crate::will::StoredWill;
-use crate::{DropReason, Grant, Losses, Settings, WillTerms};
+use crate::{DropReason, Grant, Losses, Settings, WillMessage};
 
 /// Names a session inside one process, so that No Local can tell a publisher from others. The node chooses it: unique
 /// among living sessions, the same for all connections of one session.
@@ -75,8 +75,8 @@ impl Session {
     }
 
     /// The will that is published when the client goes without saying goodbye, or waits for its delay.
-    pub fn will(&self) -> Option<WillTerms<'_>> {
-        self.will.as_ref().map(|will| will.terms())
+    pub fn will(&self) -> Option<WillMessage<'_>> {
+        self.will.as_ref().map(|will| will.will_message())
     }
 
     /// The subscriptions: filter as the client wrote it, and what was granted.

@@ -9,7 +9,7 @@ use crate::kept::Kept;
 use crate::losses::LossBook;
 use crate::{Accepted, Bound, Counters, DropReason, Fact, Fate, Outcome};
 
-/// What ties a message in a session to the outside. Both: a bound message that the session has adopted.
+/// What ties a message in a session to the outside. Both: a bound message that its group has handed over to the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tie {
     /// Of a message that a group has bound to this client.
@@ -65,16 +65,16 @@ impl Told {
     }
 
     /// A QoS 2 message goes to the client under this packet id.
-    pub(crate) fn sent(&mut self, packet_id: PacketId, tie: Tie) {
+    pub(crate) fn publish_sent(&mut self, packet_id: PacketId, tie: Tie) {
         if let Some(entry) = tie.entry {
-            self.fact(Fact::Sent { packet_id, entry });
+            self.fact(Fact::PublishSent { packet_id, entry });
         }
     }
 
-    /// The client has a QoS 2 message.
-    pub(crate) fn got(&mut self, packet_id: PacketId, tie: Tie) {
+    /// PUBREC has come: the client has a QoS 2 message.
+    pub(crate) fn pubrec_received(&mut self, packet_id: PacketId, tie: Tie) {
         if tie.entry.is_some() {
-            self.fact(Fact::Got { packet_id });
+            self.fact(Fact::PubRecReceived { packet_id });
         }
     }
 

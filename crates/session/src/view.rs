@@ -29,15 +29,15 @@ pub struct QueuedView<'a> {
 
 impl<'a> QueuedView<'a> {
     fn of(queued: &'a Queued) -> Self {
-        let (message, terms) = (&queued.message, &queued.terms);
+        let (message, options) = (&queued.message, &queued.options);
         QueuedView {
             topic: Some(message.topic()),
-            qos: terms.qos,
-            retain: terms.retain,
+            qos: options.qos,
+            retain: options.retain,
             bytes: message.footprint() as u64,
             expires_at_ms: message.expires_at_ms(),
-            entry: terms.tie.entry,
-            is_of_group: terms.tie.bound.is_some(),
+            entry: options.tie.entry,
+            is_of_group: options.tie.bound.is_some(),
         }
     }
 
@@ -45,8 +45,8 @@ impl<'a> QueuedView<'a> {
     fn paged(reference: &Reference) -> QueuedView<'static> {
         QueuedView {
             topic: None,
-            qos: reference.terms.qos,
-            retain: reference.terms.retain,
+            qos: reference.options.qos,
+            retain: reference.options.retain,
             bytes: reference.bytes(),
             expires_at_ms: None,
             entry: Some(reference.entry),

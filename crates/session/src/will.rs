@@ -8,7 +8,7 @@ use crate::{Message, Session, SessionKey};
 
 /// A will as its client gave it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WillTerms<'a> {
+pub struct WillMessage<'a> {
     /// What is to be published, without Message Expiry Interval.
     pub publish: Publish<'a>,
     /// Will Delay Interval, in seconds.
@@ -32,23 +32,23 @@ impl StoredWill {
         let mut publish = will.publish();
         // It begins when the will is published.
         let message_expiry_s = publish.properties.message_expiry_s.take();
-        Self::of(&WillTerms { publish, delay_s: will.properties.delay_s, message_expiry_s }, publisher)
+        Self::of(&WillMessage { publish, delay_s: will.properties.delay_s, message_expiry_s }, publisher)
     }
 
-    /// The same from its terms; what expiry its PUBLISH has is not looked at.
-    pub(crate) fn of(terms: &WillTerms<'_>, publisher: SessionKey) -> Self {
+    /// The same from what was stored of it; what expiry its PUBLISH has is not looked at.
+    pub(crate) fn of(will: &WillMessage<'_>, publisher: SessionKey) -> Self {
         StoredWill {
-            message: Message::new(&terms.publish, publisher, None),
-            delay_s: terms.delay_s,
-            message_expiry_s: terms.message_expiry_s,
+            message: Message::new(&will.publish, publisher, None),
+            delay_s: will.delay_s,
+            message_expiry_s: will.message_expiry_s,
             due_at_ms: None,
         }
     }
 
     /// What has to be known to make it again.
-    pub(crate) fn terms(&self) -> WillTerms<'_> {
+    pub(crate) fn will_message(&self) -> WillMessage<'_> {
         let (delay_s, message_expiry_s) = (self.delay_s, self.message_expiry_s);
-        WillTerms { publish: self.message.publish(), delay_s, message_expiry_s }
+        WillMessage { publish: self.message.publish(), delay_s, message_expiry_s }
     }
 
     /// Where it will be published.

@@ -174,7 +174,7 @@ fn telling_facts_costs_no_allocation() {
         drop(routed.keep().clone());
         let before = CALLS.get();
         assert_eq!(session.deliver(&routed, grants.iter(), entry, 0, &mut io), Delivered::Sent);
-        assert!(session.kept_terms(entry.unwrap()).is_some());
+        assert!(session.kept_options(entry.unwrap()).is_some());
         let acked = Packet::PubAck(Ack::success(PacketId::new(n).unwrap()));
         assert!(matches!(session.handle(&acked, 0, &mut io), Ok(Step::Done)));
         session.take_facts(&mut facts);

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lapwing_stopwatch::on_cpu;
-use lapwing_store::journal::{Entry, GroupId, JournalConfig, JournalReader, JournalWriter, RoomThread};
+use lapwing_store::journal::{DataGroupId, Entry, JournalConfig, JournalReader, JournalWriter, RoomThread};
 use lapwing_store::{Log, LogConfig, ReadLimits};
 
 const BODY_BYTES: usize = 250;
-const GROUP: GroupId = GroupId(1);
+const GROUP: DataGroupId = DataGroupId(1);
 
 fn main() {
     let folder = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
@@ -41,7 +41,7 @@ fn open(dir: &Path) -> (JournalWriter, JournalReader) {
 
 fn append(writer: &mut JournalWriter, number: u64) {
     let body = [number as u8; BODY_BYTES];
-    let group = GroupId((number % 16) as u16);
+    let group = DataGroupId((number % 16) as u16);
     let index = writer.next_index(group).expect("a group");
     let (message_id, appended_at_us) = (number, number as i64);
     writer

@@ -257,7 +257,7 @@ pub enum StoreError {
     },
     /// There is no such data group.
     #[error("there is no data group {group}: there are {groups}, counted from 0")]
-    NoGroup {
+    NoDataGroup {
         /// The group asked for.
         group: u16,
         /// How many there are.

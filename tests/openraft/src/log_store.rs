@@ -8,7 +8,7 @@ use std::ops::{Bound, ControlFlow, RangeBounds};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use lapwing_store::journal::{Entry, GroupId, JournalConfig, JournalReader, JournalWriter};
+use lapwing_store::journal::{Entry, DataGroupId, JournalConfig, JournalReader, JournalWriter};
 use lapwing_store::{Log, LogConfig, ReadLimits, StoreError};
 use openraft::storage::{LogFlushed, LogState, RaftLogStorage};
 use openraft::{
@@ -17,7 +17,7 @@ use openraft::{
 
 use crate::TypeConfig;
 
-const GROUP: GroupId = GroupId(9);
+const GROUP: DataGroupId = DataGroupId(9);
 
 #[derive(Debug, Clone)]
 pub struct LogStore {

@@ -2,7 +2,7 @@
 
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Declaration, Deferred, Report, Strategy};
-use lapwing_groups::{AssignmentId, Epoch, Expired, Facts, Lane, Overflow, Settings, Terms};
+use lapwing_groups::{AssignmentId, Epoch, Expired, Facts, Lane, MemberOptions, Overflow, Settings};
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Strategy_;
 
@@ -19,7 +19,7 @@ enum Step {
         expiry_us: Option<u64>,
         bytes: u64,
     },
-    Connect(Terms),
+    Connect(MemberOptions),
     Arrive {
         nth: usize,
         count: usize,
@@ -34,7 +34,7 @@ enum Step {
         is_refused: bool,
     },
     CannotHave(usize),
-    Adopt {
+    HandOver {
         nth: usize,
         which: usize,
     },
@@ -70,11 +70,11 @@ fn qos() -> impl Strategy_<Value = QoS> {
     prop_oneof![1 => Just(QoS::AtMostOnce), 4 => Just(QoS::AtLeastOnce), 3 => Just(QoS::ExactlyOnce)]
 }
 
-fn terms() -> impl Strategy_<Value = Terms> {
+fn options() -> impl Strategy_<Value = MemberOptions> {
     let granted = prop_oneof![1 => Just(QoS::AtMostOnce), 1 => Just(QoS::AtLeastOnce), 5 => Just(QoS::ExactlyOnce)];
     (1_u16..5, 0_u64..6, any::<bool>(), granted).prop_map(|(receive_max, identity, is_processed, qos_max)| {
         let declare = if is_processed { Declaration::processed } else { Declaration::standard };
-        Terms { declaration: declare(identity, receive_max), qos_max }
+        MemberOptions { declaration: declare(identity, receive_max), qos_max }
     })
 }
 
@@ -116,14 +116,14 @@ fn step() -> impl Strategy_<Value = Step> {
     let some = || 0_usize..8;
     prop_oneof![
         12 => publish(),
-        2 => terms().prop_map(Step::Connect),
+        2 => options().prop_map(Step::Connect),
         8 => (some(), 1_usize..4).prop_map(|(nth, count)| Step::Arrive { nth, count }),
         8 => (some(), 1_usize..4).prop_map(|(nth, count)| Step::Write { nth, count }),
         8 => (some(), some(), prop::bool::weighted(0.1)).prop_map(
             |(nth, which, is_refused)| Step::Answer { nth, which, is_refused }
         ),
         1 => some().prop_map(Step::CannotHave),
-        2 => (some(), some()).prop_map(|(nth, which)| Step::Adopt { nth, which }),
+        2 => (some(), some()).prop_map(|(nth, which)| Step::HandOver { nth, which }),
         12 => (some(), 1_usize..4).prop_map(|(nth, count)| Step::Hear { nth, count }),
         3 => any::<usize>().prop_map(Step::HearAgain),
         2 => (some(), 0_u64..5, 0_u64..40).prop_map(|(nth, epoch, id)| Step::Forge { nth, epoch, id }),
@@ -134,7 +134,7 @@ fn step() -> impl Strategy_<Value = Step> {
         3 => some().prop_map(Step::ComeBack),
         1 => some().prop_map(Step::TakenOver),
         1 => (some(), qos()).prop_map(|(nth, qos)| Step::Subscribe(nth, qos)),
-        1 => (some(), terms()).prop_map(|(nth, terms)| Step::Redeclare(nth, terms.declaration)),
+        1 => (some(), options()).prop_map(|(nth, options)| Step::Redeclare(nth, options.declaration)),
         1 => some().prop_map(Step::Unsubscribe),
         1 => some().prop_map(Step::End),
         4 => prop_oneof![0_u64..2_000, 0_u64..800_000].prop_map(Step::Wait),
@@ -155,7 +155,7 @@ impl World {
                 nth
             }
             Step::CannotHave(nth) | Step::Disconnect(nth) | Step::ComeBack(nth) | Step::TakenOver(nth) => nth,
-            Step::Forge { nth, .. } | Step::Report { nth, .. } | Step::Adopt { nth, .. } => nth,
+            Step::Forge { nth, .. } | Step::Report { nth, .. } | Step::HandOver { nth, .. } => nth,
             Step::Subscribe(nth, _) | Step::Redeclare(nth, _) | Step::Unsubscribe(nth) | Step::End(nth) => nth,
             _ => return self.step_of_group(step),
         };
@@ -169,7 +169,7 @@ impl World {
             Step::Forge { epoch, id, .. } => self.forge(at, Epoch(epoch), AssignmentId(id)),
             Step::Report { queue, is_paused, .. } => self.report(at, &Report { queue, is_paused, ..Report::default() }),
             Step::CannotHave(_) => self.clients[at].cannot_have(),
-            Step::Adopt { which, .. } => self.adopt(at, which),
+            Step::HandOver { which, .. } => self.hand_over(at, which),
             Step::Disconnect(_) => self.clients[at].disconnect(),
             Step::ComeBack(_) => self.clients[at].come_back(),
             Step::TakenOver(_) => self.clients[at].taken_over(),
@@ -189,7 +189,7 @@ impl World {
                 let facts = Facts::new(qos, bytes, ingress_us);
                 self.publish(Facts { lane, key, deadline_us, expires_at_us, client: bytes, ..facts });
             }
-            Step::Connect(terms) => self.add_client(terms),
+            Step::Connect(options) => self.add_client(options),
             Step::HearAgain(which) => self.hear_again(which),
             Step::Wait(us) => self.now_us += us,
             Step::Strategy(which) => self.set_strategy(Strategy::ALL[which]),
@@ -199,14 +199,14 @@ impl World {
     }
 }
 
-fn days(steps: usize) -> impl Strategy_<Value = (usize, Settings, Vec<Terms>, Vec<Step>)> {
+fn days(steps: usize) -> impl Strategy_<Value = (usize, Settings, Vec<MemberOptions>, Vec<Step>)> {
     let strategies = prop_oneof![3 => Just(0), 2 => 0..Strategy::ALL.len()];
-    (strategies, settings(), prop::collection::vec(terms(), 0..4), prop::collection::vec(step(), 1..steps))
+    (strategies, settings(), prop::collection::vec(options(), 0..4), prop::collection::vec(step(), 1..steps))
 }
 
-fn live(mut world: World, terms: &[Terms], steps: &[Step]) {
-    terms.iter().for_each(|&terms| world.add_client(terms));
-    (0..terms.len()).for_each(|at| world.hear(at));
+fn live(mut world: World, options: &[MemberOptions], steps: &[Step]) {
+    options.iter().for_each(|&options| world.add_client(options));
+    (0..options.len()).for_each(|at| world.hear(at));
     steps.iter().for_each(|step| world.step(step));
     world.check_restart();
     world.settle();
@@ -216,33 +216,33 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_order_of_events_loses_doubles_or_misplaces_a_message((strategy, settings, terms, steps) in days(200)) {
-        live(World::new(settings, Strategy::ALL[strategy]), &terms, &steps);
+    fn no_order_of_events_loses_doubles_or_misplaces_a_message((strategy, settings, options, steps) in days(200)) {
+        live(World::new(settings, Strategy::ALL[strategy]), &options, &steps);
     }
 
     #[test]
-    fn a_key_is_with_one_member_at_a_time((_, settings, mut terms, mut steps) in days(200)) {
-        let at_least_once = |terms: &mut Terms| terms.qos_max = QoS::AtLeastOnce;
-        terms.iter_mut().for_each(at_least_once);
+    fn a_key_is_with_one_member_at_a_time((_, settings, mut options, mut steps) in days(200)) {
+        let at_least_once = |options: &mut MemberOptions| options.qos_max = QoS::AtLeastOnce;
+        options.iter_mut().for_each(at_least_once);
         for step in &mut steps {
             match step {
                 Step::Publish { qos, .. } | Step::Subscribe(_, qos) => *qos = QoS::AtLeastOnce,
-                Step::Connect(terms) => at_least_once(terms),
+                Step::Connect(options) => at_least_once(options),
                 Step::Strategy(_) => *step = Step::Tick,
                 _ => {}
             }
         }
         let mut world = World::new(settings, Strategy::KeyOrdered);
         world.is_strict = true;
-        live(world, &terms, &steps);
+        live(world, &options, &steps);
     }
 
     #[test]
-    fn a_strategy_that_answers_later_or_nonsense_loses_nothing((_, settings, terms, steps) in days(200)) {
+    fn a_strategy_that_answers_later_or_nonsense_loses_nothing((_, settings, options, steps) in days(200)) {
         let mut world = World::new(settings, Strategy::Auto);
         // Where a caller chooses, keys may have an order: see `Group::vacate`.
         world.was_ordered = true;
         world.group.set_chooser(Box::new(Deferred::new(Whim::default(), Strategy::Auto, 5_000)), world.now_us);
-        live(world, &terms, &steps);
+        live(world, &options, &steps);
     }
 }

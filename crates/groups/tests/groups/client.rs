@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Declaration, Stamps};
-use lapwing_groups::{AssignmentId, Epoch, Terms};
+use lapwing_groups::{AssignmentId, Epoch, MemberOptions};
 
 /// What the shard says to the owner of the group.
 #[derive(Clone, Debug)]
 pub enum Word {
-    Join(Terms),
+    Join(MemberOptions),
     Lost(Vec<AssignmentId>),
     Back(Declaration),
     Redeclare(Declaration),
@@ -41,7 +41,7 @@ pub struct Held {
 pub struct Client {
     pub key: u32,
     pub epoch: Epoch,
-    pub terms: Terms,
+    pub options: MemberOptions,
     pub is_connected: bool,
     pub is_subscribed: bool,
     pub has_ended: bool,
@@ -52,16 +52,16 @@ pub struct Client {
 
 impl Client {
     /// A new session that subscribes at once.
-    pub fn new(key: u32, terms: Terms) -> Client {
+    pub fn new(key: u32, options: MemberOptions) -> Client {
         Client {
             key,
             epoch: Epoch(1),
-            terms,
+            options,
             is_connected: true,
             is_subscribed: true,
             has_ended: false,
             orders: VecDeque::new(),
-            words: VecDeque::from([(Epoch(1), Word::Join(terms))]),
+            words: VecDeque::from([(Epoch(1), Word::Join(options))]),
             held: Vec::new(),
         }
     }
@@ -128,7 +128,7 @@ impl Client {
         if !self.is_connected && !self.has_ended {
             self.epoch = Epoch(self.epoch.0 + 1);
             self.is_connected = true;
-            self.say(Word::Back(self.terms.declaration));
+            self.say(Word::Back(self.options.declaration));
         }
     }
 
@@ -143,15 +143,15 @@ impl Client {
     pub fn subscribe(&mut self, qos_max: QoS) {
         if self.is_connected && !self.has_ended {
             self.is_subscribed = true;
-            self.terms.qos_max = qos_max;
-            self.say(Word::Join(self.terms));
+            self.options.qos_max = qos_max;
+            self.say(Word::Join(self.options));
         }
     }
 
     /// It says something else about itself, on the connection that it has.
     pub fn redeclare(&mut self, declaration: Declaration) {
         if self.is_connected && !self.has_ended {
-            self.terms.declaration = declaration;
+            self.options.declaration = declaration;
             self.say(Word::Redeclare(declaration));
         }
     }

@@ -1,7 +1,7 @@
 //! Members that are lost, come back, are taken over, unsubscribe and end; what becomes of what they had.
 
 use lapwing_dispatch::{Declaration, Stamps, Strategy};
-use lapwing_groups::{DropReason, Epoch, Presence, Settings, Terms, Written};
+use lapwing_groups::{DropReason, Epoch, MemberOptions, Presence, Settings, Written};
 
 use crate::rig::{MS, QOS_1, QOS_2, Rig, S};
 
@@ -173,7 +173,7 @@ fn who_subscribes_again_keeps_what_it_has() {
 }
 
 #[test]
-fn new_terms_hold_for_what_comes() {
+fn new_options_hold_for_what_comes() {
     let mut rig = Rig::of(1, 10);
     rig.publish(1, QOS_2);
     rig.join_as(1, Declaration::processed(1, 10), QOS_1);
@@ -208,10 +208,10 @@ fn words_of_earlier_connections_change_nothing() {
     rig.join(1, 10);
     assert_eq!(rig.group.member(1, rig.now_us).map(|member| member.presence), Some(Presence::Away));
     rig.back(1, 2, 10);
-    let terms = Terms { declaration: Declaration::processed(1, 10), qos_max: QOS_1 };
+    let options = MemberOptions { declaration: Declaration::processed(1, 10), qos_max: QOS_1 };
     rig.lost(1, &[]);
     rig.back(1, 2, 10);
-    rig.group.join(1, Epoch(1), terms, rig.now_us);
+    rig.group.join(1, Epoch(1), options, rig.now_us);
     rig.unsubscribe(1);
     rig.end(1, 1, &[]);
     assert_eq!(rig.group.counters().stale_events, 6);

@@ -2,7 +2,7 @@
 
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Declaration, Parameters, Stamps, Strategy};
-use lapwing_groups::{Action, AssignmentId, Epoch, Facts, Group, Settings, Terms, Written};
+use lapwing_groups::{Action, AssignmentId, Epoch, Facts, Group, MemberOptions, Settings, Written};
 
 const FIRST: u32 = 1;
 const SECOND: u32 = 2;
@@ -58,7 +58,7 @@ impl Case {
         let mut group = Group::new(Settings::default(), Strategy::RoundRobin, Parameters::default(), 1);
         for member in [FIRST, SECOND].into_iter().filter(|&member| member == FIRST || others) {
             let declaration = Declaration::processed(u64::from(member), 10);
-            group.join(member, Epoch(1), Terms { declaration, qos_max: QoS::ExactlyOnce }, 0);
+            group.join(member, Epoch(1), MemberOptions { declaration, qos_max: QoS::ExactlyOnce }, 0);
         }
         group.publish((), Facts::new(qos, 1, 0), 0);
         let (holder, first_id) = (None, AssignmentId(0));

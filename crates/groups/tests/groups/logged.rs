@@ -17,7 +17,7 @@ pub struct Logged {
     /// Logged, and not told to have ended.
     open: BTreeSet<NonZeroU64>,
     /// Of these, those that a member's session has made its own.
-    adopted: BTreeSet<NonZeroU64>,
+    handed_over: BTreeSet<NonZeroU64>,
 }
 
 /// The number of the `nth` message, if it has one.
@@ -39,7 +39,7 @@ impl Logged {
 
 impl World {
     /// A member's session makes a QoS 2 message that it has its own.
-    pub fn adopt(&mut self, at: usize, which: usize) {
+    pub fn hand_over(&mut self, at: usize, which: usize) {
         let key = self.clients[at].key;
         let is_its = |line: &&Line| line.is_with(key) && line.facts.entry.is_some();
         let its: Vec<_> = self.ledger.lines.iter().filter(is_its).map(|line| (line.state, line.facts.entry)).collect();
@@ -48,8 +48,8 @@ impl World {
         }
         let (state, entry) = its[which % its.len()];
         let State::With { id, qos: QoS::ExactlyOnce, .. } = state else { return };
-        let is_new = entry.is_some_and(|entry| self.logged.adopted.insert(entry));
-        assert_eq!(self.group.adopted(key, id), entry.filter(|_| is_new));
+        let is_new = entry.is_some_and(|entry| self.logged.handed_over.insert(entry));
+        assert_eq!(self.group.handed_over(key, id), entry.filter(|_| is_new));
         if let Some(entry) = entry.filter(|_| is_new) {
             self.logged.ends(entry);
         }
@@ -61,7 +61,7 @@ impl World {
         ended.into_iter().for_each(|entry| self.logged.ends(entry));
         let is_open = |line: &&Line| line.state != State::Ended;
         let open = self.ledger.lines.iter().filter(is_open).filter_map(|line| line.facts.entry);
-        let open: BTreeSet<_> = open.filter(|entry| !self.logged.adopted.contains(entry)).collect();
+        let open: BTreeSet<_> = open.filter(|entry| !self.logged.handed_over.contains(entry)).collect();
         assert_eq!(self.logged.open, open);
     }
 

@@ -2,7 +2,7 @@
 
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Declaration, Parameters, Stamps, Strategy};
-use lapwing_groups::{Action, AssignmentId, DropReason, Epoch, Facts, Group, Notice, Settings, Terms, Written};
+use lapwing_groups::{Action, AssignmentId, DropReason, Epoch, Facts, Group, MemberOptions, Notice, Settings, Written};
 
 pub const MS: u64 = 1000;
 pub const S: u64 = 1000 * MS;
@@ -50,7 +50,7 @@ impl Rig {
     }
 
     pub fn join_as(&mut self, member: u32, declaration: Declaration, qos_max: QoS) {
-        self.group.join(member, Epoch(1), Terms { declaration, qos_max }, self.now_us);
+        self.group.join(member, Epoch(1), MemberOptions { declaration, qos_max }, self.now_us);
         self.collect();
     }
 

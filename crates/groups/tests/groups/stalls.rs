@@ -1,7 +1,7 @@
 //! Members that stop answering, and groups that fall behind.
 
 use lapwing_dispatch::{Declaration, Stamps};
-use lapwing_groups::{Epoch, Notice, Presence, Settings, Terms};
+use lapwing_groups::{Epoch, MemberOptions, Notice, Presence, Settings};
 
 use crate::rig::{MS, QOS_1, QOS_2, Rig, S};
 
@@ -132,7 +132,7 @@ fn who_subscribes_again_between_kick_and_close_is_not_chosen_and_not_kicked_agai
     rig.lost(1, &[]);
     rig.back(1, 2, 10);
     assert_eq!(rig.group.member(1, rig.now_us).map(|member| member.presence), Some(Presence::Here));
-    let terms = Terms { declaration: Declaration::processed(1, 10), qos_max: QOS_1 };
-    rig.group.join(1, Epoch(2), terms, rig.now_us);
+    let options = MemberOptions { declaration: Declaration::processed(1, 10), qos_max: QOS_1 };
+    rig.group.join(1, Epoch(2), options, rig.now_us);
     assert_eq!(rig.group.member(1, rig.now_us).map(|member| member.presence), Some(Presence::Here));
 }

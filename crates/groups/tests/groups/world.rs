@@ -3,7 +3,7 @@
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Acknowledges, Declaration, Parameters, Report, Stamps, Strategy};
 use lapwing_groups::{
-    Action, AssignmentId, Delivery, DropReason, Epoch, Expired, Facts, Group, Presence, Settings, Terms,
+    Action, AssignmentId, Delivery, DropReason, Epoch, Expired, Facts, Group, MemberOptions, Presence, Settings,
 };
 
 use crate::client::{Client, Order, Word};
@@ -54,10 +54,10 @@ impl World {
         }
     }
 
-    pub fn add_client(&mut self, terms: Terms) {
-        self.clients.push(Client::new(self.next_key, terms));
+    pub fn add_client(&mut self, options: MemberOptions) {
+        self.clients.push(Client::new(self.next_key, options));
         self.known.push(None);
-        self.declared.push(terms.declaration);
+        self.declared.push(options.declaration);
         self.next_key += 1;
     }
 
@@ -132,7 +132,7 @@ impl World {
 
     /// What the word must do.
     fn expect(&mut self, key: u32, epoch: Epoch, word: &Word) {
-        if let Word::Join(Terms { declaration, .. }) | Word::Back(declaration) = word {
+        if let Word::Join(MemberOptions { declaration, .. }) | Word::Back(declaration) = word {
             self.declared[key as usize] = *declaration;
         }
         match word {
@@ -211,7 +211,7 @@ impl World {
         let (group, now_us) = (&mut self.group, self.now_us);
         let late = group.counters().late_acknowledgements;
         let had_it = match word {
-            Word::Join(terms) => return group.join(key, epoch, *terms, now_us),
+            Word::Join(options) => return group.join(key, epoch, *options, now_us),
             Word::Lost(written) => return group.lost(key, epoch, These(written), now_us),
             Word::Back(declaration) => return group.back(key, epoch, *declaration, now_us),
             Word::Redeclare(declaration) => return group.redeclare(key, epoch, *declaration, now_us),

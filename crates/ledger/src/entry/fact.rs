@@ -11,15 +11,15 @@ pub enum Fact {
         /// The entry that brought the message.
         entry: u64,
     },
-    /// A QoS 2 message was handed to the client.
-    Sent {
+    /// PUBLISH of a QoS 2 message was handed to the client.
+    PublishSent {
         /// Under this packet id.
         packet_id: u16,
         /// The entry that brought the message.
         entry: u64,
     },
-    /// PUBREC: the client has the message, which leaves the queue; only the packet id stays, until it is `Finished`.
-    Got {
+    /// PUBREC has come: the client has the message, which leaves the queue; only the packet id stays, until it is `Finished`.
+    PubRecReceived {
         /// The packet id it was sent under.
         packet_id: u16,
     },
@@ -46,8 +46,8 @@ pub enum Fact {
 }
 
 const FINISHED: u8 = 0;
-const SENT: u8 = 1;
-const GOT: u8 = 2;
+const PUBLISH_SENT: u8 = 1;
+const PUBREC_RECEIVED: u8 = 2;
 const RECEIVED: u8 = 3;
 const RELEASED: u8 = 4;
 const DOUBTED: u8 = 5;
@@ -57,8 +57,8 @@ impl Fact {
     pub(super) const fn kind(&self) -> u8 {
         match self {
             Fact::Finished { .. } => FINISHED,
-            Fact::Sent { .. } => SENT,
-            Fact::Got { .. } => GOT,
+            Fact::PublishSent { .. } => PUBLISH_SENT,
+            Fact::PubRecReceived { .. } => PUBREC_RECEIVED,
             Fact::Received { .. } => RECEIVED,
             Fact::Released { .. } => RELEASED,
             Fact::Doubted { .. } => DOUBTED,
@@ -68,7 +68,7 @@ impl Fact {
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         match *self {
             Fact::Finished { entry } => put_number(entry, out),
-            Fact::Sent { packet_id, entry } => {
+            Fact::PublishSent { packet_id, entry } => {
                 put_number(u64::from(packet_id), out);
                 put_number(entry, out);
             }
@@ -76,7 +76,7 @@ impl Fact {
                 put_number(u64::from(packet_id), out);
                 put_number(use_number, out);
             }
-            Fact::Got { packet_id } | Fact::Released { packet_id } => put_number(u64::from(packet_id), out),
+            Fact::PubRecReceived { packet_id } | Fact::Released { packet_id } => put_number(u64::from(packet_id), out),
         }
     }
 
@@ -87,8 +87,8 @@ impl Fact {
         let number = |input: &mut Input<'_>| input.number("an index or use number is cut off");
         Ok(match kind {
             FINISHED => Fact::Finished { entry: number(input)? },
-            SENT => Fact::Sent { packet_id: packet_id(input)?, entry: number(input)? },
-            GOT => Fact::Got { packet_id: packet_id(input)? },
+            PUBLISH_SENT => Fact::PublishSent { packet_id: packet_id(input)?, entry: number(input)? },
+            PUBREC_RECEIVED => Fact::PubRecReceived { packet_id: packet_id(input)? },
             RECEIVED => Fact::Received { packet_id: packet_id(input)?, use_number: number(input)? },
             RELEASED => Fact::Released { packet_id: packet_id(input)? },
             DOUBTED => Fact::Doubted { packet_id: packet_id(input)?, use_number: number(input)? },

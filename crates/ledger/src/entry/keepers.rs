@@ -1,7 +1,7 @@
 //! The sessions that keep a message, packed as they are found.
 
 use crate::wire::{List, Pack};
-use crate::{Fault, Keeper, KeeperId, Terms};
+use crate::{DeliveryOptions, Fault, Keeper, KeeperId};
 
 /// Filled while a message is routed, then given to [`Published`](crate::Published); used again for the next one.
 #[derive(Debug, Default)]
@@ -20,9 +20,9 @@ impl KeepersBuf {
     /// # Errors
     /// `TooLong`: more subscription identifiers than can be kept; it is not added.
     #[inline]
-    pub fn push(&mut self, id: KeeperId, terms: Terms<'_>) -> Result<(), Fault> {
+    pub fn push(&mut self, id: KeeperId, options: DeliveryOptions<'_>) -> Result<(), Fault> {
         let start = self.bytes.len();
-        let result = Keeper { id, terms }.put(&mut self.bytes);
+        let result = Keeper { id, options }.put(&mut self.bytes);
         match result {
             Ok(()) => self.count += 1,
             Err(_) => self.bytes.truncate(start),

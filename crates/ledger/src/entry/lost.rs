@@ -48,12 +48,12 @@ impl Body<'_> for Lost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Entry, GroupState};
+    use crate::{DataGroupState, Entry};
 
     /// Does it fill any place, read back, and change nothing but its own count?
     #[test]
     fn it_takes_a_place_and_nothing_else() {
-        let mut state = GroupState::new();
+        let mut state = DataGroupState::new();
         for bytes in 2..40 {
             let filling = Lost::filling(bytes);
             assert_eq!(filling.len(), bytes);

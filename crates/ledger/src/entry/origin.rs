@@ -11,7 +11,7 @@ use crate::{Fault, KeeperId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The data group of the publisher's session.
-    pub group: u16,
+    pub data_group: u16,
     /// The publisher's session.
     pub session: KeeperId,
     /// Its packet id.
@@ -24,7 +24,7 @@ pub struct Origin {
 
 impl Origin {
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
-        put_number(u64::from(self.group), out);
+        put_number(u64::from(self.data_group), out);
         put_number(self.session.0, out);
         put_number(u64::from(self.packet_id), out);
         put_number(self.use_number, out);
@@ -33,10 +33,10 @@ impl Origin {
 
     pub(crate) fn take(input: &mut Input<'_>) -> Result<Self, Fault> {
         let what = "the origin of a message is cut off or impossible";
-        let (group, session) = (input.number_u16(what)?, KeeperId(input.number(what)?));
+        let (data_group, session) = (input.number_u16(what)?, KeeperId(input.number(what)?));
         let (packet_id, use_number) = (input.number_u16(what)?, input.number(what)?);
         let here = *input;
         let settled = use_number.checked_sub(input.number(what)?).ok_or(here.fault(what))?;
-        Ok(Origin { group, session, packet_id, use_number, settled })
+        Ok(Origin { data_group, session, packet_id, use_number, settled })
     }
 }

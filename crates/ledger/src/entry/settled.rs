@@ -19,7 +19,7 @@ pub struct Settled<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettledPublisher {
     /// The data group of its session.
-    pub group: u16,
+    pub data_group: u16,
     /// Its session.
     pub session: KeeperId,
     /// Use numbers below this one never come again; `u64::MAX`: none will.
@@ -41,7 +41,7 @@ impl<'a> Body<'a> for Settled<'a> {
 
 impl Pack<'_> for SettledPublisher {
     fn put(&self, out: &mut Vec<u8>) -> Result<(), Fault> {
-        put_number(u64::from(self.group), out);
+        put_number(u64::from(self.data_group), out);
         put_number(self.session.0, out);
         put_number(self.below, out);
         Ok(())
@@ -50,7 +50,7 @@ impl Pack<'_> for SettledPublisher {
     fn take(input: &mut Input<'_>) -> Result<Self, Fault> {
         let what = "a settled publisher is cut off or impossible";
         Ok(SettledPublisher {
-            group: input.number_u16(what)?,
+            data_group: input.number_u16(what)?,
             session: KeeperId(input.number(what)?),
             below: input.number(what)?,
         })

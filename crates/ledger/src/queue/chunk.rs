@@ -1,19 +1,19 @@
 //! Up to 64 references, packed.
 //!
 //! ```text
-//! per reference: number: steps from the entry before it, times two, plus one if its terms or its size differ from those before;
-//!                [terms; size: number]
+//! per reference: number: steps from the entry before it, times two, plus one if its options or its size differ from those before;
+//!                [options; size: number]
 //! ```
 //!
 //! The first one has both; its entry is in `head`, so its steps are 0.
 
 use super::Reference;
 use crate::wire::{Input, Pack, put_number};
-use crate::{Fault, Terms};
+use crate::{DeliveryOptions, Fault};
 
 /// As many as `gone` has bits.
 const REFERENCES_MAX: u8 = 64;
-/// Bytes after which a chunk is full before its time: terms can be long.
+/// Bytes after which a chunk is full before its time: options can be long.
 const BYTES_FULL: usize = 4096;
 
 #[derive(Clone, Debug, Default)]
@@ -25,8 +25,8 @@ pub(super) struct Chunk {
     head: Cursor,
     /// The entry that was added last.
     last: u64,
-    /// Where the terms and size that were added last lie in `bytes`.
-    last_terms: u32,
+    /// Where the options and size that were added last lie in `bytes`.
+    last_options: u32,
     /// References that were added.
     added: u8,
 }
@@ -35,8 +35,8 @@ pub(super) struct Chunk {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
     entry: u64,
-    /// Where its terms and size lie in `bytes`.
-    terms: u32,
+    /// Where its options and size lie in `bytes`.
+    options: u32,
     behind: u32,
     nth: u8,
 }
@@ -75,19 +75,19 @@ impl Chunk {
     /// Adds a reference; the chunk is not full, and `entry` is behind all that it has.
     #[inline]
     pub(super) fn push(&mut self, reference: &Reference<'_>) {
-        let Reference { entry, terms, units } = *reference;
+        let Reference { entry, options, units } = *reference;
         let is_first = self.added == 0;
         let steps = if is_first { 0 } else { entry - self.last };
-        let differs = is_first || self.terms_at(self.last_terms) != Some((terms, units));
+        let differs = is_first || self.options_at(self.last_options) != Some((options, units));
         put_number(steps << 1 | u64::from(differs), &mut self.bytes);
         if differs {
-            self.last_terms = self.bytes.len() as u32;
-            terms.write(&mut self.bytes);
+            self.last_options = self.bytes.len() as u32;
+            options.write(&mut self.bytes);
             put_number(units, &mut self.bytes);
         }
         let behind = self.bytes.len() as u32;
         if self.is_empty() {
-            self.head = Cursor { entry, terms: self.last_terms, behind, nth: self.added };
+            self.head = Cursor { entry, options: self.last_options, behind, nth: self.added };
         }
         self.last = entry;
         self.added += 1;
@@ -111,15 +111,15 @@ impl Chunk {
 
     /// Those that have not left, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Reference<'_>> {
-        // Most have the terms of those before: these are read once.
+        // Most have the options of those before: these are read once.
         let mut read = None;
         self.cursors().filter_map(move |cursor| {
-            let (terms, units) = match read {
-                Some((place, found)) if place == cursor.terms => found,
-                _ => self.terms_at(cursor.terms)?,
+            let (options, units) = match read {
+                Some((place, found)) if place == cursor.options => found,
+                _ => self.options_at(cursor.options)?,
             };
-            read = Some((cursor.terms, (terms, units)));
-            Some(Reference { entry: cursor.entry, terms, units })
+            read = Some((cursor.options, (options, units)));
+            Some(Reference { entry: cursor.entry, options, units })
         })
     }
 
@@ -151,24 +151,24 @@ impl Chunk {
         }
         let mut input = Input::new(self.bytes.get(at.behind as usize..)?);
         let number = input.number("written by this chunk").ok()?;
-        let mut terms = at.terms;
+        let mut options = at.options;
         if number & 1 != 0 {
-            terms = at.behind + input.at() as u32;
-            take_terms(&mut input).ok()?;
+            options = at.behind + input.at() as u32;
+            take_options(&mut input).ok()?;
         }
-        Some(Cursor { entry: at.entry + (number >> 1), terms, behind: at.behind + input.at() as u32, nth })
+        Some(Cursor { entry: at.entry + (number >> 1), options, behind: at.behind + input.at() as u32, nth })
     }
 
-    /// The terms and the size that lie there; this chunk wrote them, so they are whole.
+    /// The options and the size that lie there; this chunk wrote them, so they are whole.
     #[inline]
-    fn terms_at(&self, place: u32) -> Option<(Terms<'_>, u64)> {
-        take_terms(&mut Input::new(self.bytes.get(place as usize..)?)).ok()
+    fn options_at(&self, place: u32) -> Option<(DeliveryOptions<'_>, u64)> {
+        take_options(&mut Input::new(self.bytes.get(place as usize..)?)).ok()
     }
 }
 
 #[inline]
-fn take_terms<'a>(input: &mut Input<'a>) -> Result<(Terms<'a>, u64), Fault> {
-    Ok((Terms::take(input)?, input.number("written by this chunk")?))
+fn take_options<'a>(input: &mut Input<'a>) -> Result<(DeliveryOptions<'a>, u64), Fault> {
+    Ok((DeliveryOptions::take(input)?, input.number("written by this chunk")?))
 }
 
 #[cfg(test)]
@@ -176,24 +176,24 @@ mod tests {
     use super::*;
     use crate::SubscriptionIds;
 
-    const fn of(entry: u64, terms: Terms<'_>) -> Reference<'_> {
-        Reference { entry, terms, units: 1 }
+    const fn of(entry: u64, options: DeliveryOptions<'_>) -> Reference<'_> {
+        Reference { entry, options, units: 1 }
     }
 
-    /// Does each reference keep its own terms and size, and do equal ones cost nothing?
+    /// Does each reference keep its own options and size, and do equal ones cost nothing?
     #[test]
-    fn terms_are_written_when_they_change() {
-        let plain = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
-        let other = Terms { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&[5, 500]) };
+    fn options_are_written_when_they_change() {
+        let plain = DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
+        let other = DeliveryOptions { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&[5, 500]) };
         let all = [plain, plain, other, other, plain];
         let mut chunk = Chunk::default();
         let mut lengths = vec![];
-        for (n, terms) in all.iter().enumerate() {
-            chunk.push(&of(100 + n as u64, *terms));
+        for (n, options) in all.iter().enumerate() {
+            chunk.push(&of(100 + n as u64, *options));
             lengths.push(chunk.bytes.len());
         }
         assert_eq!(lengths, [3, 4, 10, 11, 14]);
-        assert!(chunk.iter().eq((100..).zip(all).map(|(entry, terms)| of(entry, terms))));
+        assert!(chunk.iter().eq((100..).zip(all).map(|(entry, options)| of(entry, options))));
         assert!(chunk.remove(102) && chunk.remove(100) && chunk.remove(101));
         assert!(chunk.iter().eq([of(103, other), of(104, plain)]));
         let large = Reference { units: 16_384, ..of(105, plain) };
@@ -201,13 +201,13 @@ mod tests {
         assert_eq!((chunk.iter().last(), chunk.bytes.len()), (Some(large), 14 + 5));
     }
 
-    /// Is a chunk full at 64 references, or when its terms are long?
+    /// Is a chunk full at 64 references, or when its options are long?
     #[test]
     fn a_chunk_is_bounded() {
         let ids = [7; 1000];
         let (long, mut chunk) =
-            (Terms { qos: 1, retain: false, ids: SubscriptionIds::from_slice(&ids) }, Chunk::default());
-        let plain = Terms { ids: SubscriptionIds::EMPTY, ..long };
+            (DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::from_slice(&ids) }, Chunk::default());
+        let plain = DeliveryOptions { ids: SubscriptionIds::EMPTY, ..long };
         let mut entry = 0;
         while !chunk.is_full() {
             entry += 1;

@@ -1,4 +1,4 @@
-//! The messages that one session or group keeps, as references: the entries that brought them, in order, each with terms and
+//! The messages that one session or group keeps, as references: the entries that brought them, in order, each with options and
 //! size.
 //!
 //! Ten million references must fit into 64 MiB, and a queue that is empty into nothing. So references are packed in chunks of 64
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use chunk::Chunk;
 
-use crate::Terms;
+use crate::DeliveryOptions;
 
 /// A full chunk and what it takes to share it, in bytes.
 const SHARED_BYTES: usize = size_of::<Chunk>() + 2 * size_of::<usize>();
@@ -27,15 +27,15 @@ const UNIT_BYTES: u64 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reference<'a> {
     pub(crate) entry: u64,
-    pub(crate) terms: Terms<'a>,
+    pub(crate) options: DeliveryOptions<'a>,
     /// Of its frame, in units; 0: not known, it was kept before sizes were.
     pub(crate) units: u64,
 }
 
 impl<'a> Reference<'a> {
     /// To a frame of so many bytes.
-    pub(crate) const fn new(entry: u64, terms: Terms<'a>, frame_bytes: usize) -> Self {
-        Reference { entry, terms, units: (frame_bytes as u64).div_ceil(UNIT_BYTES) }
+    pub(crate) const fn new(entry: u64, options: DeliveryOptions<'a>, frame_bytes: usize) -> Self {
+        Reference { entry, options, units: (frame_bytes as u64).div_ceil(UNIT_BYTES) }
     }
 
     /// Bytes of its frame, rounded up.
@@ -159,10 +159,10 @@ mod tests {
     use super::*;
     use crate::SubscriptionIds;
 
-    const TERMS: Terms<'static> = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
+    const OPTIONS: DeliveryOptions<'static> = DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
 
     const fn to(entry: u64) -> Reference<'static> {
-        Reference::new(entry, TERMS, 100)
+        Reference::new(entry, OPTIONS, 100)
     }
 
     fn entries(queue: &Queue) -> Vec<u64> {
@@ -224,7 +224,7 @@ mod tests {
         for n in 0..1_000_000_u64 {
             entry += 1 + (n * 7919) % between;
             let ids = if n % one_of == 0 { SubscriptionIds::one(100) } else { SubscriptionIds::EMPTY };
-            assert!(queue.push(&Reference { terms: Terms { ids, ..TERMS }, ..to(entry) }));
+            assert!(queue.push(&Reference { options: DeliveryOptions { ids, ..OPTIONS }, ..to(entry) }));
         }
         // And what an allocator adds to a chunk and its bytes.
         queue.heap_bytes() + 2 * 16 * 1_000_000 / 64

@@ -8,7 +8,7 @@
 //!                 opened at, [gone at, in entry], [entry, delay, [expiry] of the will], last use number
 //!  3 subscription filter as text, grant                              3 to 6 belong to the session or group before them
 //!  4 references   their number; per reference: steps from the entry before it (the first: from 0) times two, plus one if
-//!                 its terms or its size differ from those before; [terms; size of its frame in units of 64 bytes, 0: not known]
+//!                 its options or its size differ from those before; [options; size of its frame in units of 64 bytes, 0: not known]
 //!  5 flight       packet id, entry, 1 if the client has got it
 //!  6 received     packet id, use number
 //!  7 group        id, name and filter as texts

@@ -4,8 +4,8 @@ use crate::state::{Publisher, Uses};
 use crate::wire::{Input, put_number};
 use crate::{Fault, KeeperId, Unsettled};
 
-pub(super) fn put((group, session): Publisher, uses: &Uses, out: &mut Vec<u8>) {
-    put_number(u64::from(group), out);
+pub(super) fn put((data_group, session): Publisher, uses: &Uses, out: &mut Vec<u8>) {
+    put_number(u64::from(data_group), out);
     put_number(session.0, out);
     put_number(uses.settled, out);
     put_number(uses.named_in, out);

@@ -8,14 +8,16 @@ use super::{
 use super::{VERSION, VERSION_WITHOUT_SIZES, origin_record, session_record};
 use crate::bounds::DECLARATION_BYTES_MAX;
 use crate::queue::{Queue, Reference};
-use crate::state::NO_TERMS;
+use crate::state::NO_OPTIONS;
 use crate::wire::{Input, Pack};
-use crate::{ExactlyOnce, Fault, Flight, GroupState, KeeperId, KeptGroup, KeptSession, Subscription, Terms};
+use crate::{
+    DataGroupState, DeliveryOptions, ExactlyOnce, Fault, Flight, KeeperId, KeptGroup, KeptSession, Subscription,
+};
 
 /// Makes a state from the chunks of a snapshot.
 #[derive(Debug, Default)]
 pub struct Restorer {
-    state: GroupState,
+    state: DataGroupState,
     /// The session or group that the next records belong to.
     current: Option<Current>,
     chunks: u64,
@@ -57,10 +59,10 @@ impl Restorer {
         Ok(())
     }
 
-    /// The state, when the last chunk was there. The snapshot is taken to cover it; see [`GroupState::covered`].
+    /// The state, when the last chunk was there. The snapshot is taken to cover it; see [`DataGroupState::covered`].
     /// # Errors
     /// `Snapshot`.
-    pub fn finish(mut self) -> Result<GroupState, Fault> {
+    pub fn finish(mut self) -> Result<DataGroupState, Fault> {
         if !self.is_over {
             return Err(Fault::Snapshot { what: "its end is missing" });
         }
@@ -138,7 +140,7 @@ impl Restorer {
         let what = "the settings of a consumer group are cut off or too long";
         let settings = input.bytes(DECLARATION_BYTES_MAX, what)?;
         let group = match self.current {
-            Some(Current::Group(id)) => GroupState::group_mut(&mut self.state.groups, id),
+            Some(Current::Group(id)) => DataGroupState::group_mut(&mut self.state.groups, id),
             _ => None,
         };
         group.ok_or(here.fault("a record without its consumer group"))?.settings = Some(settings.into());
@@ -163,7 +165,7 @@ impl Restorer {
 
     fn current_session(&mut self, here: Input<'_>) -> Result<&mut KeptSession, Fault> {
         match self.current {
-            Some(Current::Session(id)) => GroupState::session_mut(&mut self.state.sessions, id),
+            Some(Current::Session(id)) => DataGroupState::session_mut(&mut self.state.sessions, id),
             _ => None,
         }
         .ok_or(here.fault("a record without its session"))
@@ -178,12 +180,12 @@ impl Restorer {
 
     fn references(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
         let count = input.count("the number of references is cut off or impossible")?;
-        let mut reference = Reference { entry: 0, terms: NO_TERMS, units: 0 };
+        let mut reference = Reference { entry: 0, options: NO_OPTIONS, units: 0 };
         for _ in 0..count {
             let here = *input;
             let number = input.number("a reference is cut off")?;
             if number & 1 != 0 {
-                reference.terms = Terms::take(input)?;
+                reference.options = DeliveryOptions::take(input)?;
                 reference.units = self.take_units(input)?;
             }
             // Neither is above half of the largest number.
@@ -206,9 +208,11 @@ impl Restorer {
     fn reference(&mut self, reference: &Reference<'_>, here: Input<'_>) -> Result<(), Fault> {
         let queue: Option<&mut Queue> = match self.current {
             Some(Current::Session(id)) => {
-                GroupState::session_mut(&mut self.state.sessions, id).map(|session| &mut session.queue)
+                DataGroupState::session_mut(&mut self.state.sessions, id).map(|session| &mut session.queue)
             }
-            Some(Current::Group(id)) => GroupState::group_mut(&mut self.state.groups, id).map(|group| &mut group.queue),
+            Some(Current::Group(id)) => {
+                DataGroupState::group_mut(&mut self.state.groups, id).map(|group| &mut group.queue)
+            }
             None => None,
         };
         let queue = queue.ok_or(here.fault("references that are nobody's"))?;
@@ -224,7 +228,7 @@ impl Restorer {
         let here = *input;
         let what = "a flight is cut off or impossible";
         let (packet_id, entry) = (input.number_u16(what)?, input.number(what)?);
-        let flight = Flight { packet_id, entry, got: take_bool(input, what)? };
+        let flight = Flight { packet_id, entry, pubrec_received: take_bool(input, what)? };
         self.current_session(here)?.exactly_once().insert(flight);
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::{origin_record, session_record};
 use crate::bounds::DECLARATION_BYTES_MAX;
 use crate::queue::{Queue, Reference};
 use crate::wire::{Pack, put_bytes, put_number, put_text};
-use crate::{Fault, FrozenState, GroupState, KeptGroup, KeptSession, Subscription};
+use crate::{DataGroupState, Fault, FrozenState, KeptGroup, KeptSession, Subscription};
 
 /// A chunk that has so many bytes goes.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -21,7 +21,7 @@ struct Writer<'s, F> {
     sink: &'s mut F,
 }
 
-impl GroupState {
+impl DataGroupState {
     /// Writes all of it, as [`FrozenState::write`] does. The state stands still meanwhile.
     /// # Errors
     /// What `sink` returned: then the snapshot is of no use.
@@ -123,7 +123,7 @@ impl<F> Writer<'_, F> {
             self.record(FLIGHT, |out| {
                 put_number(u64::from(flight.packet_id), out);
                 put_number(flight.entry, out);
-                put_number(u64::from(flight.got), out);
+                put_number(u64::from(flight.pubrec_received), out);
                 Ok(())
             })?;
         }
@@ -184,14 +184,14 @@ impl<F> Writer<'_, F> {
 fn put_references(references: &[Reference<'_>], out: &mut Vec<u8>) -> Result<(), Fault> {
     put_number(references.len() as u64, out);
     let (mut before, mut same_before) = (0, None);
-    for Reference { entry, terms, units } in references {
-        let differs = same_before != Some((terms, units));
+    for Reference { entry, options, units } in references {
+        let differs = same_before != Some((options, units));
         put_number((entry - before) << 1 | u64::from(differs), out);
         if differs {
-            terms.write(out);
+            options.write(out);
             put_number(*units, out);
         }
-        (before, same_before) = (*entry, Some((terms, units)));
+        (before, same_before) = (*entry, Some((options, units)));
     }
     Ok(())
 }

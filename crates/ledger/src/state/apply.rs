@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{ExactlyOnce, GroupState, KeptGroup, KeptSession, NO_TERMS, WillRef};
+use super::{DataGroupState, ExactlyOnce, KeptGroup, KeptSession, NO_OPTIONS, WillRef};
 use crate::queue::Reference;
 use crate::{
     Changed, Entry, Fact, Fault, GroupDeclared, GroupOpened, KeeperId, List, Opened, Published, SettledPublisher,
     Subscribed, Unsubscribed,
 };
 
-impl GroupState {
+impl DataGroupState {
     /// Applies an entry that is in the log for good, as all those before it are. Indexes ascend; there may be gaps where the log
     /// was compacted.
     /// # Errors
@@ -20,7 +20,7 @@ impl GroupState {
         Ok(())
     }
 
-    /// Applies an entry that a crash may still take back: what it no longer refers to is live until [`GroupState::committed`]
+    /// Applies an entry that a crash may still take back: what it no longer refers to is live until [`DataGroupState::committed`]
     /// says that it is in the log for good.
     /// # Errors
     /// As `apply`.
@@ -43,7 +43,7 @@ impl GroupState {
             Entry::Settled(settled) => settled.publishers.iter().for_each(|one| self.settle(&one)),
             Entry::Lost(_) => self.lost += 1,
         }
-        self.graves.dig(&mut self.live);
+        self.lazy_free.free_some(&mut self.live);
         Ok(())
     }
 
@@ -52,7 +52,7 @@ impl GroupState {
         for keeper in published.keepers.iter() {
             match Self::session_mut(&mut self.sessions, keeper.id) {
                 Some(session) => {
-                    let reference = Reference::new(index, keeper.terms, published.frame.len());
+                    let reference = Reference::new(index, keeper.options, published.frame.len());
                     references += u64::from(session.queue.push(&reference));
                 }
                 None => self.strays += 1,
@@ -61,7 +61,7 @@ impl GroupState {
         for id in published.groups.iter() {
             match Self::group_mut(&mut self.groups, id) {
                 Some(group) => {
-                    let reference = Reference::new(index, NO_TERMS, published.frame.len());
+                    let reference = Reference::new(index, NO_OPTIONS, published.frame.len());
                     references += u64::from(group.queue.push(&reference));
                 }
                 None => self.strays += 1,
@@ -98,7 +98,7 @@ impl GroupState {
     }
 
     fn settle(&mut self, one: &SettledPublisher) {
-        let is_known = self.origins.settle((one.group, one.session), one.below);
+        let is_known = self.origins.settle((one.data_group, one.session), one.below);
         self.strays += u64::from(!is_known);
     }
 
@@ -170,7 +170,7 @@ impl GroupState {
         self.client_ids.remove(&session.client_id);
         self.forget_will(session.will);
         self.queued -= session.queue.len();
-        self.graves.bury(session.queue);
+        self.lazy_free.add(session.queue);
     }
 
     fn subscribe(&mut self, subscribed: &Subscribed<'_>) {
@@ -219,7 +219,7 @@ impl GroupState {
         };
         self.group_names.remove(&(group.name, group.filter));
         self.queued -= group.queue.len();
-        self.graves.bury(group.queue);
+        self.lazy_free.add(group.queue);
     }
 }
 
@@ -246,13 +246,13 @@ fn note_in_session(session: &mut KeptSession, fact: Fact) -> Option<Left> {
             let was_sent = session.exactly_once.as_mut().is_some_and(|ids| ids.finish(entry));
             (was_queued || was_sent).then(|| Left::of(was_queued, entry))
         }
-        Fact::Sent { packet_id, entry } => {
+        Fact::PublishSent { packet_id, entry } => {
             let is_there = session.queue.contains(entry);
-            is_there.then(|| session.exactly_once().sent(packet_id, entry))?;
+            is_there.then(|| session.exactly_once().publish_sent(packet_id, entry))?;
             Some(Left::Nothing)
         }
-        Fact::Got { packet_id } => {
-            let entry = session.exactly_once.as_mut().and_then(|ids| ids.got(packet_id))?;
+        Fact::PubRecReceived { packet_id } => {
+            let entry = session.exactly_once.as_mut().and_then(|ids| ids.pubrec_received(packet_id))?;
             Some(Left::of(session.queue.remove(entry), entry))
         }
         Fact::Received { packet_id, use_number } => {

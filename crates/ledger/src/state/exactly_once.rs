@@ -10,7 +10,7 @@ pub struct Flight {
     /// The entry that brought it.
     pub entry: u64,
     /// PUBREC has come: the client has the message, it is not in the queue any more, PUBREL is to be sent.
-    pub got: bool,
+    pub pubrec_received: bool,
 }
 
 /// Flights to the client, and messages of the client that it has not released.
@@ -27,8 +27,8 @@ pub(crate) struct ExactlyOnce {
 
 impl ExactlyOnce {
     /// A message was sent. One that had this packet id before, or an id that this message had before, is forgotten.
-    pub(crate) fn sent(&mut self, packet_id: u16, entry: u64) {
-        self.insert(Flight { packet_id, entry, got: false });
+    pub(crate) fn publish_sent(&mut self, packet_id: u16, entry: u64) {
+        self.insert(Flight { packet_id, entry, pubrec_received: false });
     }
 
     pub(crate) fn insert(&mut self, flight: Flight) {
@@ -43,9 +43,9 @@ impl ExactlyOnce {
     }
 
     /// PUBREC came for a flight; its entry, when there is such a flight and it is the first one.
-    pub(crate) fn got(&mut self, packet_id: u16) -> Option<u64> {
-        let flight = self.by_id.get_mut(&packet_id).filter(|flight| !flight.got)?;
-        flight.got = true;
+    pub(crate) fn pubrec_received(&mut self, packet_id: u16) -> Option<u64> {
+        let flight = self.by_id.get_mut(&packet_id).filter(|flight| !flight.pubrec_received)?;
+        flight.pubrec_received = true;
         Some(flight.entry)
     }
 
@@ -103,13 +103,13 @@ mod tests {
     #[test]
     fn ids_and_entries_go_together() {
         let mut ids = ExactlyOnce::default();
-        ids.sent(7, 100);
-        ids.sent(8, 101);
-        ids.sent(7, 102);
-        assert_eq!(ids.got(7), Some(102));
-        assert_eq!((ids.got(7), ids.finish(100)), (None, false));
-        ids.sent(9, 101);
-        assert_eq!((ids.got(8), ids.got(9)), (None, Some(101)));
+        ids.publish_sent(7, 100);
+        ids.publish_sent(8, 101);
+        ids.publish_sent(7, 102);
+        assert_eq!(ids.pubrec_received(7), Some(102));
+        assert_eq!((ids.pubrec_received(7), ids.finish(100)), (None, false));
+        ids.publish_sent(9, 101);
+        assert_eq!((ids.pubrec_received(8), ids.pubrec_received(9)), (None, Some(101)));
         assert_eq!(ids.flights().iter().map(|flight| flight.entry).collect::<Vec<_>>(), [101, 102]);
         assert!(ids.finish(102) && ids.finish(101) && ids.flights().is_empty() && ids.by_entry.is_empty());
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{GroupState, KeptGroup, KeptSession, Publisher, Uses};
+use super::{DataGroupState, KeptGroup, KeptSession, Publisher, Uses};
 
-/// What of a [`GroupState`] goes into a snapshot.
+/// What of a [`DataGroupState`] goes into a snapshot.
 ///
 /// Sessions, queues and publishers are shared with the state until one of them changes, which then copies that one: some
 /// nanoseconds for each to freeze, not for each message that waits.
@@ -22,7 +22,7 @@ pub struct FrozenState {
     pub(crate) origins: Vec<(Publisher, Arc<Uses>)>,
 }
 
-impl GroupState {
+impl DataGroupState {
     /// The state as it is now, whatever is applied from here on.
     pub fn freeze(&self) -> FrozenState {
         FrozenState {

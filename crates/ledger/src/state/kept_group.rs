@@ -1,10 +1,11 @@
 //! A durable consumer group.
 
 use crate::queue::Queue;
-use crate::{KeeperId, SubscriptionIds, Terms};
+use crate::{DeliveryOptions, KeeperId, SubscriptionIds};
 
-/// Terms have a meaning for sessions only: a member's are found when it gets the message.
-pub(crate) const NO_TERMS: Terms<'static> = Terms { qos: 0, retain: false, ids: SubscriptionIds::EMPTY };
+/// Delivery options have a meaning for sessions only: a member's are found when it gets the message.
+pub(crate) const NO_OPTIONS: DeliveryOptions<'static> =
+    DeliveryOptions { qos: 0, retain: false, ids: SubscriptionIds::EMPTY };
 
 /// What is known of it.
 #[derive(Clone, Debug)]

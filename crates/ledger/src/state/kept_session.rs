@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::queue::Queue;
-use crate::{ExactlyOnce, Flight, KeeperId, Opened, Presence, Subscription, Terms, Will};
+use crate::{DeliveryOptions, ExactlyOnce, Flight, KeeperId, Opened, Presence, Subscription, Will};
 
 /// Where a will is: its frame stays in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,14 +111,14 @@ impl KeptSession {
         self.subscriptions.iter().map(|(filter, grant)| Subscription { filter, grant: *grant })
     }
 
-    /// The entries that brought the messages it keeps, in order, each with its terms.
-    pub fn queue(&self) -> impl Iterator<Item = (u64, Terms<'_>)> {
-        self.queue.iter().map(|reference| (reference.entry, reference.terms))
+    /// The entries that brought the messages it keeps, in order, each with its options.
+    pub fn queue(&self) -> impl Iterator<Item = (u64, DeliveryOptions<'_>)> {
+        self.queue.iter().map(|reference| (reference.entry, reference.options))
     }
 
     /// The same, each with the bytes of its frame, rounded up to 64; 0: not known.
-    pub fn references(&self) -> impl Iterator<Item = (u64, Terms<'_>, u64)> {
-        self.queue.iter().map(|reference| (reference.entry, reference.terms, reference.frame_bytes()))
+    pub fn references(&self) -> impl Iterator<Item = (u64, DeliveryOptions<'_>, u64)> {
+        self.queue.iter().map(|reference| (reference.entry, reference.options, reference.frame_bytes()))
     }
 
     /// How many messages it keeps.
@@ -131,8 +131,8 @@ impl KeptSession {
         self.queue.heap_bytes()
     }
 
-    /// QoS 2 messages under way to the client, by entry: in the order in which they were sent. Those that the client has not
-    /// `got` are in the queue too.
+    /// QoS 2 messages under way to the client, by entry: in the order in which they were sent. Those without
+    /// [`Flight::pubrec_received`] are in the queue too.
     pub fn flights(&self) -> Vec<Flight> {
         self.exactly_once.as_ref().map_or_else(Vec::new, |ids| ids.flights())
     }

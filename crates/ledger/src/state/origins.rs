@@ -53,7 +53,7 @@ pub(crate) struct Uses {
 impl Origins {
     /// Entry `entry` brought a message of this origin.
     pub(crate) fn note(&mut self, origin: &Origin, entry: u64) {
-        let publisher = (origin.group, origin.session);
+        let publisher = (origin.data_group, origin.session);
         let uses = Arc::make_mut(self.publishers.entry(publisher).or_default());
         self.by_entry.remove(&uses.named_in);
         uses.named_in = entry;
@@ -80,12 +80,12 @@ impl Origins {
 
     /// Whether this use has been here, as far as that is remembered.
     pub(crate) fn is_repeat(&self, origin: &Origin) -> bool {
-        self.publishers.get(&(origin.group, origin.session)).is_some_and(|uses| uses.has(origin.use_number))
+        self.publishers.get(&(origin.data_group, origin.session)).is_some_and(|uses| uses.has(origin.use_number))
     }
 
     /// Uses of a publisher below this one are settled; 0: nobody has said so.
-    pub(crate) fn settled(&self, group: u16, session: KeeperId) -> u64 {
-        self.publishers.get(&(group, session)).map_or(0, |uses| uses.settled)
+    pub(crate) fn settled(&self, data_group: u16, session: KeeperId) -> u64 {
+        self.publishers.get(&(data_group, session)).map_or(0, |uses| uses.settled)
     }
 
     /// In the order in which they were last named.
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     fn origin(session: u64, use_number: u64, settled: u64) -> Origin {
-        Origin { group: 3, session: KeeperId(session), packet_id: 9, use_number, settled }
+        Origin { data_group: 3, session: KeeperId(session), packet_id: 9, use_number, settled }
     }
 
     /// Is a publisher remembered while no more than the bound were named after it?

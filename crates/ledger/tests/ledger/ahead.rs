@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lapwing_ledger::GroupState;
+use lapwing_ledger::DataGroupState;
 
 use crate::histories::history;
 use crate::model::Model;
@@ -13,7 +13,7 @@ use crate::random::Random;
 #[test]
 fn what_was_live_at_the_last_commit_is_live_until_the_next() {
     for seed in 0..60 {
-        let (mut random, mut model, mut state) = (Random::new(seed), Model::default(), GroupState::new());
+        let (mut random, mut model, mut state) = (Random::new(seed), Model::default(), DataGroupState::new());
         let mut committed = BTreeSet::new();
         for (index, operation) in history(seed, 300) {
             state.apply_ahead(index, &operation.encode()).unwrap();

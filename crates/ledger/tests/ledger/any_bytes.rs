@@ -1,6 +1,6 @@
 //! Bytes from outside: any of them give an entry, a state or a fault.
 
-use lapwing_ledger::{Entry, GroupState, Restorer};
+use lapwing_ledger::{DataGroupState, Entry, Restorer};
 use lapwing_oracle::allocations::{Counting, assert_installed};
 use lapwing_oracle::variants::check_near;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn check_entry(bytes: &[u8]) {
     let mut again = vec![];
     entry.encode(&mut again).unwrap();
     assert_eq!(Entry::decode(&again), Ok(entry));
-    let mut state = GroupState::new();
+    let mut state = DataGroupState::new();
     for index in [1, 1000] {
         state.apply(index, bytes).unwrap();
         Picture::of(&state);
@@ -60,7 +60,7 @@ fn spoil(bytes: &mut Vec<u8>, random: &mut Random) {
 #[test]
 fn spoiled_entries_change_the_state_or_nothing() {
     for seed in 0..100 {
-        let (mut random, mut state) = (Random::new(seed), GroupState::new());
+        let (mut random, mut state) = (Random::new(seed), DataGroupState::new());
         for (index, operation) in history(seed, 100) {
             let mut bytes = operation.encode();
             if random.once_in(2) {
@@ -79,7 +79,7 @@ fn spoiled_entries_change_the_state_or_nothing() {
 #[test]
 fn spoiled_snapshots_give_a_state_or_a_fault() {
     for seed in 0..20 {
-        let mut state = GroupState::new();
+        let mut state = DataGroupState::new();
         history(seed, 150).iter().for_each(|(index, operation)| state.apply(*index, &operation.encode()).unwrap());
         let (chunks, mut random) = (snapshot(&state), Random::new(seed));
         let whole = &chunks[0];

@@ -1,9 +1,9 @@
 //! The bytes of version 1 of each entry, as they will be found in logs for ever.
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, Keeper, KeeperId, List,
-    Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription,
-    SubscriptionIds, Terms, Unsubscribed, Will,
+    Changed, Cleared, DeliveryOptions, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, Keeper,
+    KeeperId, List, Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed,
+    Subscription, SubscriptionIds, Unsubscribed, Will,
 };
 
 const WILL: Will<'static> = Will { frame: b"w", delay_s: 300, message_expiry_s: Some(9) };
@@ -67,11 +67,14 @@ fn entries_of_messages() {
     check(&Entry::Published(published), &[6, 1, 0, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 0, 2, 0x30, 0]);
     let ids = [5, 300];
     let keepers = [
-        Keeper { id: KeeperId(9), terms: Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY } },
-        Keeper { id: KeeperId(10), terms: Terms { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) } },
+        Keeper { id: KeeperId(9), options: DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY } },
+        Keeper {
+            id: KeeperId(10),
+            options: DeliveryOptions { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) },
+        },
     ];
     let whole = Published {
-        origin: Some(Origin { group: 15, session: KeeperId(8), packet_id: 300, use_number: 129, settled: 127 }),
+        origin: Some(Origin { data_group: 15, session: KeeperId(8), packet_id: 300, use_number: 129, settled: 127 }),
         keepers: List::from_slice(&keepers),
         groups: List::from_slice(&[KeeperId(11)]),
         retained: Some("t"),
@@ -92,8 +95,8 @@ fn entries_of_messages() {
 
     let mut progress = ProgressBuf::new();
     progress.push(KeeperId(3), Fact::Finished { entry: 200 });
-    progress.push(KeeperId(3), Fact::Sent { packet_id: 1, entry: 4 });
-    progress.push(KeeperId(5), Fact::Got { packet_id: 2 });
+    progress.push(KeeperId(3), Fact::PublishSent { packet_id: 1, entry: 4 });
+    progress.push(KeeperId(5), Fact::PubRecReceived { packet_id: 2 });
     progress.push(KeeperId(3), Fact::Received { packet_id: 300, use_number: 6 });
     progress.push(KeeperId(3), Fact::Released { packet_id: 300 });
     progress.push(KeeperId(3), Fact::Doubted { packet_id: 9, use_number: 7 });
@@ -102,10 +105,10 @@ fn entries_of_messages() {
     assert_eq!((progress.len(), progress.bytes()), (6, bytes.len() - 3));
     progress.clear();
     check(&Entry::Progress(progress.as_progress()), &[7, 1, 0]);
-    progress.push(KeeperId(3), Fact::Got { packet_id: 1 });
-    assert_eq!(progress.as_progress().facts.iter().next(), Some((KeeperId(3), Fact::Got { packet_id: 1 })));
+    progress.push(KeeperId(3), Fact::PubRecReceived { packet_id: 1 });
+    assert_eq!(progress.as_progress().facts.iter().next(), Some((KeeperId(3), Fact::PubRecReceived { packet_id: 1 })));
 
-    let publishers = [SettledPublisher { group: 2, session: KeeperId(300), below: 128 }];
+    let publishers = [SettledPublisher { data_group: 2, session: KeeperId(300), below: 128 }];
     check(&Entry::Settled(Settled { publishers: List::from_slice(&publishers) }), &[11, 1, 1, 2, 0xAC, 2, 0x80, 1]);
     check(&Entry::Cleared(Cleared { topics: List::from_slice(&["t"]) }), &[8, 1, 1, 1, b't']);
 }

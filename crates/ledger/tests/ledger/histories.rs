@@ -1,9 +1,9 @@
 //! Random histories: few clients, groups, topics and packet ids, so that they meet often.
 
-use lapwing_ledger::{Fact, GroupState, KeeperId, Origin, SettledPublisher};
+use lapwing_ledger::{DataGroupState, Fact, KeeperId, Origin, SettledPublisher};
 
 use crate::model::Model;
-use crate::operation::{Operation, OwnTerms, OwnWill};
+use crate::operation::{Operation, OwnOptions, OwnWill};
 use crate::picture::Picture;
 use crate::random::Random;
 
@@ -88,11 +88,11 @@ fn change(random: &mut Random, now: &Picture) -> Operation {
 }
 
 fn publish(random: &mut Random, now: &Picture) -> Operation {
-    let mut keepers: Vec<(u64, OwnTerms)> = vec![];
+    let mut keepers: Vec<(u64, OwnOptions)> = vec![];
     for _ in 0..random.below(5) {
         let ids = (0..random.below(3)).map(|_| random.below(300) as u32).collect();
-        let terms = OwnTerms { qos: 1 + random.below(2) as u8, retain: random.once_in(4), ids };
-        keepers.push((session(random, now), terms));
+        let options = OwnOptions { qos: 1 + random.below(2) as u8, retain: random.once_in(4), ids };
+        keepers.push((session(random, now), options));
     }
     let mut groups: Vec<_> = (0..random.below(3)).map(|_| group(random, now)).collect();
     groups.dedup();
@@ -109,13 +109,13 @@ fn publish(random: &mut Random, now: &Picture) -> Operation {
 fn origin(random: &mut Random) -> Origin {
     let use_number = random.below(30);
     let settled = use_number.saturating_sub(random.below(12));
-    let (group, session, packet_id) = (random.below(2) as u16, KeeperId(random.below(3)), random.below(9) as u16);
-    Origin { group, session, packet_id, use_number, settled }
+    let (data_group, session, packet_id) = (random.below(2) as u16, KeeperId(random.below(3)), random.below(9) as u16);
+    Origin { data_group, session, packet_id, use_number, settled }
 }
 
 fn settled(random: &mut Random) -> SettledPublisher {
     let below = if random.once_in(2) { u64::MAX } else { random.below(30) };
-    SettledPublisher { group: random.below(2) as u16, session: KeeperId(random.below(3)), below }
+    SettledPublisher { data_group: random.below(2) as u16, session: KeeperId(random.below(3)), below }
 }
 
 /// Mostly of a message that the session or group has.
@@ -127,7 +127,7 @@ fn fact(random: &mut Random, now: &Picture) -> (u64, Fact) {
         return (group.id, Fact::Finished { entry });
     }
     let sessions: Vec<_> = now.sessions.values().collect();
-    let Some(session) = random.pick(&sessions) else { return (3, Fact::Got { packet_id: 1 }) };
+    let Some(session) = random.pick(&sessions) else { return (3, Fact::PubRecReceived { packet_id: 1 }) };
     let queued: Vec<_> = session.queue.keys().copied().collect();
     let front = queued.first().copied().filter(|_| random.once_in(2));
     let entry = front.or_else(|| random.pick(&queued).copied()).unwrap_or(random.below(400));
@@ -136,8 +136,8 @@ fn fact(random: &mut Random, now: &Picture) -> (u64, Fact) {
     let fact = match random.below(9) {
         0..3 => Fact::Finished { entry },
         3 => Fact::Finished { entry: random.pick(&flying).copied().unwrap_or(entry) },
-        4 => Fact::Sent { packet_id, entry },
-        5 => Fact::Got { packet_id },
+        4 => Fact::PublishSent { packet_id, entry },
+        5 => Fact::PubRecReceived { packet_id },
         6 => Fact::Received { packet_id, use_number: random.below(100) },
         7 => Fact::Doubted { packet_id, use_number: random.below(100) },
         _ => Fact::Released { packet_id },
@@ -149,7 +149,7 @@ fn fact(random: &mut Random, now: &Picture) -> (u64, Fact) {
 #[test]
 fn every_state_agrees_with_the_naive_one() {
     for seed in 0..SEEDS {
-        let (mut state, mut model) = (GroupState::new(), Model::default());
+        let (mut state, mut model) = (DataGroupState::new(), Model::default());
         for (index, operation) in history(seed, OPERATIONS) {
             state.apply(index, &operation.encode()).unwrap_or_else(|fault| panic!("seed {seed}, {index}: {fault}"));
             state.covered(index);
@@ -166,11 +166,12 @@ fn every_state_agrees_with_the_naive_one() {
 }
 
 /// Is known what has been there and what is settled, and nothing else?
-pub fn check_repeats(state: &GroupState, model: &Model) {
-    for (group, id, use_number) in (0..2).flat_map(|g| (0..3).flat_map(move |id| (0..30).map(move |n| (g, id, n)))) {
-        let origin = Origin { group, session: KeeperId(id), packet_id: 0, use_number, settled: 0 };
-        let is_settled = model.settled.get(&(group, id)).is_some_and(|settled| use_number < *settled);
-        let was_here = model.picture.unsettled.contains_key(&(group, id, use_number));
+pub fn check_repeats(state: &DataGroupState, model: &Model) {
+    for (data_group, id, use_number) in (0..2).flat_map(|g| (0..3).flat_map(move |id| (0..30).map(move |n| (g, id, n))))
+    {
+        let origin = Origin { data_group, session: KeeperId(id), packet_id: 0, use_number, settled: 0 };
+        let is_settled = model.settled.get(&(data_group, id)).is_some_and(|settled| use_number < *settled);
+        let was_here = model.picture.unsettled.contains_key(&(data_group, id, use_number));
         assert_eq!(state.is_repeat(&origin), is_settled || was_here, "{origin:?}");
     }
 }
@@ -183,7 +184,7 @@ fn any_entries_in_any_order_can_be_applied() {
         for at in (1..entries.len()).rev() {
             entries.swap(at, random.below(at as u64 + 1) as usize);
         }
-        let mut state = GroupState::new();
+        let mut state = DataGroupState::new();
         let some: Vec<_> = entries.iter().filter(|_| !random.once_in(3)).collect();
         for (at, (_, operation)) in some.into_iter().enumerate() {
             assert_eq!(state.apply(at as u64 * 3 + 1, &operation.encode()), Ok(()), "seed {seed}");

@@ -77,9 +77,9 @@ impl Model {
 
     fn publish(&mut self, index: u64, operation: &Operation) {
         let Operation::Publish { keepers, groups, retained, origin, .. } = operation else { return };
-        for (id, terms) in keepers {
+        for (id, options) in keepers {
             if let Some(session) = self.session(*id) {
-                session.queue.entry(index).or_insert_with(|| terms.clone());
+                session.queue.entry(index).or_insert_with(|| options.clone());
             }
         }
         for group in self.picture.groups.values_mut().filter(|group| groups.contains(&group.id)) {
@@ -89,7 +89,7 @@ impl Model {
             self.picture.retained.insert(topic.clone(), index);
         }
         if let Some(origin) = origin {
-            let publisher = (origin.group, origin.session.0);
+            let publisher = (origin.data_group, origin.session.0);
             self.settle(publisher, origin.settled);
             if origin.use_number >= self.settled[&publisher] {
                 let (group, session) = publisher;
@@ -102,16 +102,18 @@ impl Model {
     fn settle(&mut self, publisher: (u16, u64), below: u64) {
         let settled = self.settled.entry(publisher).or_default();
         *settled = below.max(*settled);
-        self.picture.unsettled.retain(|(group, id, number), _| (*group, *id) != publisher || *number >= below);
+        self.picture
+            .unsettled
+            .retain(|(data_group, id, number), _| (*data_group, *id) != publisher || *number >= below);
     }
 
     fn settle_all(&mut self, publishers: &[SettledPublisher]) {
         for one in publishers {
-            let publisher = (one.group, one.session.0);
+            let publisher = (one.data_group, one.session.0);
             if self.settled.contains_key(&publisher) {
                 self.settle(publisher, one.below);
             }
-            if !self.picture.unsettled.keys().any(|(group, id, _)| (*group, *id) == publisher) {
+            if !self.picture.unsettled.keys().any(|(data_group, id, _)| (*data_group, *id) == publisher) {
                 self.settled.remove(&publisher);
             }
         }
@@ -130,12 +132,12 @@ impl Model {
                 session.queue.remove(&entry);
                 session.flights.remove(&entry);
             }
-            Fact::Sent { packet_id, entry } if session.queue.contains_key(&entry) => {
+            Fact::PublishSent { packet_id, entry } if session.queue.contains_key(&entry) => {
                 session.flights.retain(|_, flight| flight.0 != packet_id);
                 session.flights.insert(entry, (packet_id, false));
             }
-            Fact::Sent { .. } => {}
-            Fact::Got { packet_id } => {
+            Fact::PublishSent { .. } => {}
+            Fact::PubRecReceived { packet_id } => {
                 let found = session.flights.iter_mut().find(|(_, flight)| flight.0 == packet_id);
                 if let Some((entry, flight)) = found {
                     flight.1 = true;

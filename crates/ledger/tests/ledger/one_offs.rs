@@ -1,9 +1,9 @@
 //! Sessions, groups, retained messages and publishers that come once and are over: the state is as small behind them as before, and
 //! so is its snapshot, which is what stays on disk.
 
-use lapwing_ledger::{Fact, GroupState, KeeperId, Origin, SettledPublisher};
+use lapwing_ledger::{DataGroupState, Fact, KeeperId, Origin, SettledPublisher};
 
-use crate::operation::{Operation, OwnTerms, OwnWill};
+use crate::operation::{Operation, OwnOptions, OwnWill};
 use crate::snapshots::snapshot;
 
 /// Entries of one life.
@@ -23,15 +23,15 @@ fn first_of(number: u64) -> u64 {
 fn comes(number: u64) -> [Operation; 7] {
     let session = first_of(number);
     let group = session + 1;
-    let terms = |qos| OwnTerms { qos, retain: false, ids: vec![] };
+    let options = |qos| OwnOptions { qos, retain: false, ids: vec![] };
     let publish = |qos, groups: &[u64], retained, origin| Operation::Publish {
         frame: vec![0; 20],
-        keepers: vec![(session, terms(qos))],
+        keepers: vec![(session, options(qos))],
         groups: groups.to_vec(),
         retained,
         origin,
     };
-    let origin = Origin { group: 3, session: KeeperId(session), packet_id: 1, use_number: 1, settled: 1 };
+    let origin = Origin { data_group: 3, session: KeeperId(session), packet_id: 1, use_number: 1, settled: 1 };
     let will = OwnWill { frame: vec![0; 9], delay_s: 1, message_expiry_s: None };
     [
         Operation::Open {
@@ -46,7 +46,7 @@ fn comes(number: u64) -> [Operation; 7] {
         publish(1, &[], Some(format!("one/{number}/value")), None),
         publish(2, &[group], None, Some(origin)),
         publish(1, &[group], None, None),
-        Operation::Progress(vec![(session, Fact::Sent { packet_id: 7, entry: session + 4 })]),
+        Operation::Progress(vec![(session, Fact::PublishSent { packet_id: 7, entry: session + 4 })]),
     ]
 }
 
@@ -54,10 +54,10 @@ fn comes(number: u64) -> [Operation; 7] {
 fn goes(number: u64) -> [Operation; 6] {
     let session = first_of(number);
     let group = session + 1;
-    let settled = SettledPublisher { group: 3, session: KeeperId(session), below: 2 };
+    let settled = SettledPublisher { data_group: 3, session: KeeperId(session), below: 2 };
     [
         Operation::Progress(vec![
-            (session, Fact::Got { packet_id: 7 }),
+            (session, Fact::PubRecReceived { packet_id: 7 }),
             (group, Fact::Finished { entry: session + 5 }),
         ]),
         Operation::Clear(vec![format!("one/{number}/value")]),
@@ -71,10 +71,10 @@ fn goes(number: u64) -> [Operation; 6] {
 /// Is there nothing left to be found, to be kept in the log, or to be written into a snapshot?
 #[test]
 fn what_is_over_leaves_nothing() {
-    let mut state = GroupState::new();
+    let mut state = DataGroupState::new();
     let empty: Vec<usize> = snapshot(&state).iter().map(Vec::len).collect();
     let mut index = 0;
-    let mut apply = |state: &mut GroupState, operations: &[Operation]| {
+    let mut apply = |state: &mut DataGroupState, operations: &[Operation]| {
         for operation in operations {
             index += 1;
             state.apply(index, &operation.encode()).expect("an entry behind the others");

@@ -1,21 +1,21 @@
 //! What a history is made of: an entry with everything owned.
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, KeeperId, KeepersBuf, List,
-    Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription,
-    SubscriptionIds, Terms, Unsubscribed, Will,
+    Changed, Cleared, DeliveryOptions, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, KeeperId,
+    KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed,
+    Subscription, SubscriptionIds, Unsubscribed, Will,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnTerms {
+pub struct OwnOptions {
     pub qos: u8,
     pub retain: bool,
     pub ids: Vec<u32>,
 }
 
-impl OwnTerms {
-    pub fn of(terms: Terms<'_>) -> Self {
-        OwnTerms { qos: terms.qos, retain: terms.retain, ids: terms.ids.iter().collect() }
+impl OwnOptions {
+    pub fn of(options: DeliveryOptions<'_>) -> Self {
+        OwnOptions { qos: options.qos, retain: options.retain, ids: options.ids.iter().collect() }
     }
 }
 
@@ -53,7 +53,7 @@ pub enum Operation {
     Unsubscribe(u64, Vec<String>),
     Publish {
         frame: Vec<u8>,
-        keepers: Vec<(u64, OwnTerms)>,
+        keepers: Vec<(u64, OwnOptions)>,
         groups: Vec<u64>,
         retained: Option<String>,
         origin: Option<Origin>,
@@ -127,13 +127,13 @@ impl Operation {
     fn encode_publish(&self, out: &mut Vec<u8>) -> Result<(), Fault> {
         let Operation::Publish { frame, keepers: own, groups, retained, origin } = self else { return Ok(()) };
         let mut buffer = KeepersBuf::new();
-        for (id, terms) in own {
-            let ids = match &*terms.ids {
+        for (id, options) in own {
+            let ids = match &*options.ids {
                 [] => SubscriptionIds::EMPTY,
                 [one] => SubscriptionIds::one(*one),
                 many => SubscriptionIds::from_slice(many),
             };
-            buffer.push(KeeperId(*id), Terms { qos: terms.qos, retain: terms.retain, ids })?;
+            buffer.push(KeeperId(*id), DeliveryOptions { qos: options.qos, retain: options.retain, ids })?;
         }
         Entry::Published(Published {
             frame,

@@ -1,6 +1,6 @@
 //! What must hold for any bytes of entries and snapshots; the fuzz targets `entries` and `snapshot` ask it too.
 
-use lapwing_ledger::{Entry, Fault, GroupState};
+use lapwing_ledger::{DataGroupState, Entry, Fault};
 use lapwing_oracle::allocations;
 
 use crate::histories::history;
@@ -15,7 +15,7 @@ const STATE_BYTES: usize = 256 << 10;
 ///
 /// Returns how many were applied.
 pub fn check_entries(input: &[u8]) -> usize {
-    let (mut state, mut index, mut applied) = (GroupState::new(), 0, 0);
+    let (mut state, mut index, mut applied) = (DataGroupState::new(), 0, 0);
     let mut rest = input;
     while let [length, step, behind @ ..] = rest {
         let (entry, next) = behind.split_at(behind.len().min(usize::from(*length)));
@@ -29,7 +29,7 @@ pub fn check_entries(input: &[u8]) -> usize {
 }
 
 /// An entry is read, written and read as the same, and applied; or it is refused, and nothing has changed.
-fn apply(state: &mut GroupState, index: u64, bytes: &[u8]) -> bool {
+fn apply(state: &mut DataGroupState, index: u64, bytes: &[u8]) -> bool {
     let before = state.applied();
     let (done, used) = allocations::count(|| state.apply(index, bytes));
     assert!(used.peak_bytes <= STATE_BYTES + BYTES_PER_BYTE * bytes.len(), "{} bytes for one entry", used.peak_bytes);
@@ -46,7 +46,7 @@ fn apply(state: &mut GroupState, index: u64, bytes: &[u8]) -> bool {
 }
 
 /// The state is whole, and its snapshot is as good.
-fn check_state(state: &GroupState) {
+fn check_state(state: &DataGroupState) {
     let picture = Picture::of(state);
     let live = picture.live();
     assert_eq!(state.live_entries(), live.len() as u64, "that is live which something refers to");
@@ -65,7 +65,7 @@ pub fn check_snapshot(input: &[u8]) -> bool {
     let at = (usize::from(*high) << 8 | usize::from(*low)).min(bytes.len());
     let chunks: Vec<_> =
         [&bytes[..at], &bytes[at..]].into_iter().filter(|chunk| !chunk.is_empty()).map(<[u8]>::to_vec).collect();
-    let (restored, used): (Result<GroupState, Fault>, _) = allocations::count(|| restore(&chunks));
+    let (restored, used): (Result<DataGroupState, Fault>, _) = allocations::count(|| restore(&chunks));
     assert!(used.peak_bytes <= STATE_BYTES + BYTES_PER_BYTE * bytes.len(), "{} bytes for a snapshot", used.peak_bytes);
     let Ok(mut state) = restored else { return false };
     check_state(&state);
@@ -95,7 +95,7 @@ fn framed(seed: u64, operations: usize) -> Vec<u8> {
 /// Of such histories, in one chunk.
 pub fn snapshot_seeds() -> Vec<Vec<u8>> {
     let state = |seed| {
-        let mut state = GroupState::new();
+        let mut state = DataGroupState::new();
         history(seed, 30).iter().for_each(|(index, operation)| {
             state.apply(*index, &operation.encode()).expect("an entry");
         });

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lapwing_ledger::{Flight, GroupState, KeptGroup, KeptSession, WillRef};
+use lapwing_ledger::{DataGroupState, Flight, KeptGroup, KeptSession, WillRef};
 
-use crate::operation::OwnTerms;
+use crate::operation::OwnOptions;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
@@ -26,7 +26,7 @@ pub struct SessionPicture {
     pub away_since: Option<u64>,
     pub will: Option<WillRef>,
     pub subscriptions: BTreeMap<String, u64>,
-    pub queue: BTreeMap<u64, OwnTerms>,
+    pub queue: BTreeMap<u64, OwnOptions>,
     /// Entry -> packet id, got.
     pub flights: BTreeMap<u64, (u16, bool)>,
     /// Packet id -> use number.
@@ -44,7 +44,7 @@ pub struct GroupPicture {
 }
 
 impl Picture {
-    pub fn of(state: &GroupState) -> Self {
+    pub fn of(state: &DataGroupState) -> Self {
         let picture = Picture {
             applied: state.applied(),
             sessions: state.sessions().map(|session| (session.client_id().into(), session_picture(session))).collect(),
@@ -78,10 +78,10 @@ impl Picture {
 }
 
 fn session_picture(session: &KeptSession) -> SessionPicture {
-    let queue: Vec<_> = session.queue().map(|(entry, terms)| (entry, OwnTerms::of(terms))).collect();
+    let queue: Vec<_> = session.queue().map(|(entry, options)| (entry, OwnOptions::of(options))).collect();
     assert!(queue.is_sorted_by(|one, other| one.0 < other.0), "in order, each once");
     assert_eq!(session.queued(), queue.len() as u64);
-    let flight = |flight: Flight| (flight.entry, (flight.packet_id, flight.got));
+    let flight = |flight: Flight| (flight.entry, (flight.packet_id, flight.pubrec_received));
     SessionPicture {
         id: session.id().0,
         identity: session.identity().to_vec(),

@@ -1,16 +1,16 @@
 //! The bytes of snapshots of versions 1 and 2, as they may be found beside a log for ever.
 
 use lapwing_ledger::{
-    Changed, Entry, Fact, GroupDeclared, GroupOpened, GroupState, Keeper, KeeperId, List, Opened, Origin, Presence,
-    ProgressBuf, Published, Subscribed, Subscription, SubscriptionIds, Terms, Will,
+    Changed, DataGroupState, DeliveryOptions, Entry, Fact, GroupDeclared, GroupOpened, Keeper, KeeperId, List, Opened,
+    Origin, Presence, ProgressBuf, Published, Subscribed, Subscription, SubscriptionIds, Will,
 };
 
 use crate::picture::Picture;
 use crate::snapshots::{restore, snapshot};
 
 /// With a record of every kind.
-fn state() -> GroupState {
-    let mut state = GroupState::new();
+fn state() -> DataGroupState {
+    let mut state = DataGroupState::new();
     let mut apply = |index, entry: &Entry<'_>| {
         let mut bytes = vec![];
         entry.encode(&mut bytes).unwrap();
@@ -23,13 +23,13 @@ fn state() -> GroupState {
     let subscriptions = [Subscription { filter: "a/+", grant: 513 }];
     apply(3, &Entry::Subscribed(Subscribed { session, subscriptions: List::from_slice(&subscriptions) }));
     let ids = [7, 300];
-    let plain = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
-    let many = Terms { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) };
-    let origin = Origin { group: 9, session: KeeperId(77), packet_id: 5, use_number: 2, settled: 2 };
-    for (index, terms, origin, retained) in
+    let plain = DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
+    let many = DeliveryOptions { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) };
+    let origin = Origin { data_group: 9, session: KeeperId(77), packet_id: 5, use_number: 2, settled: 2 };
+    for (index, options, origin, retained) in
         [(10, plain, None, None), (11, plain, Some(origin), None), (300, many, None, Some("t"))]
     {
-        let (keepers, groups) = ([Keeper { id: session, terms }], [group]);
+        let (keepers, groups) = ([Keeper { id: session, options }], [group]);
         let published = Published {
             frame: b"frame",
             published_at_ms: 1,
@@ -44,10 +44,10 @@ fn state() -> GroupState {
         apply(index, &Entry::Published(published));
     }
     let mut progress = ProgressBuf::new();
-    progress.push(session, Fact::Sent { packet_id: 4, entry: 300 });
+    progress.push(session, Fact::PublishSent { packet_id: 4, entry: 300 });
     progress.push(session, Fact::Received { packet_id: 8, use_number: 6 });
     progress.push(group, Fact::Finished { entry: 11 });
-    progress.push(KeeperId(99), Fact::Got { packet_id: 1 });
+    progress.push(KeeperId(99), Fact::PubRecReceived { packet_id: 1 });
     apply(301, &Entry::Progress(progress.as_progress()));
     let presence = Some(Presence { connected: false, at_ms: 2000 });
     apply(302, &Entry::Changed(Changed { presence, ..Changed::of(session) }));
@@ -62,11 +62,11 @@ const VERSION_1: &[u8] = &[
     // Session: gone, with a will that expires; id, client, identity, expiry, opened, gone, will, last use.
     2, 0b111, 1, 1, b'c', 3, b'w', b'h', b'o', 0x90, 28, 0xE8, 7, 0xD0, 15, 0xAE, 2, 1, 0xAC, 2, 60, 6,
     3, 3, b'a', b'/', b'+', 0x81, 4,
-    // Three references: 10 with terms, 11 with the same, 300 with others.
+    // Three references: 10 with options, 11 with the same, 300 with others.
     4, 3, 21, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2,
     5, 4, 0xAC, 2, 0,
     6, 8, 6,
-    // Consumer group; its references have no terms of their own.
+    // Consumer group; its references have no options of their own.
     7, 2, 1, b'g', 3, b'f', b'/', b'#',
     4, 2, 21, 0, 0xC4, 4,
     8, 1, b't', 0xAC, 2,
@@ -82,7 +82,7 @@ fn version_1_is_read() {
     assert_eq!(Picture::of(&restored), Picture::of(&state));
     assert_eq!((restored.strays(), restored.live_entries()), (1, state.live_entries()));
     // It knows nothing of sizes, and neither does what is written of it.
-    let sizes = |state: &GroupState| {
+    let sizes = |state: &DataGroupState| {
         state.sessions().flat_map(|s| s.references().map(|(.., frame_bytes)| frame_bytes).collect::<Vec<_>>()).collect()
     };
     let (known, unknown): (Vec<u64>, Vec<u64>) = (sizes(&state), sizes(&restored));
@@ -90,7 +90,7 @@ fn version_1_is_read() {
     assert_eq!(sizes(&restore(&snapshot(&restored)).unwrap()), unknown);
 }
 
-/// Like version 1, with the sizes of messages behind their terms.
+/// Like version 1, with the sizes of messages behind their options.
 fn version_2() -> Vec<u8> {
     let mut bytes = VERSION_1.to_vec();
     bytes[0] = 2;

@@ -2,15 +2,15 @@
 
 use std::convert::Infallible;
 
-use lapwing_ledger::{Fault, FrozenState, GroupState, Restorer};
+use lapwing_ledger::{DataGroupState, Fault, FrozenState, Restorer};
 
 use crate::histories::{check_repeats, history};
 use crate::model::Model;
-use crate::operation::{Operation, OwnTerms};
+use crate::operation::{Operation, OwnOptions};
 use crate::picture::Picture;
 use crate::random::Random;
 
-pub fn snapshot(state: &GroupState) -> Vec<Vec<u8>> {
+pub fn snapshot(state: &DataGroupState) -> Vec<Vec<u8>> {
     let mut chunks = vec![];
     let Ok(()) = state.snapshot(&mut |chunk: &[u8]| {
         chunks.push(chunk.to_vec());
@@ -28,7 +28,7 @@ fn written(frozen: FrozenState) -> Vec<Vec<u8>> {
     chunks
 }
 
-pub fn restore(chunks: &[Vec<u8>]) -> Result<GroupState, Fault> {
+pub fn restore(chunks: &[Vec<u8>]) -> Result<DataGroupState, Fault> {
     let mut restorer = Restorer::new();
     chunks.iter().try_for_each(|chunk| restorer.chunk(chunk))?;
     restorer.finish()
@@ -38,8 +38,8 @@ pub fn restore(chunks: &[Vec<u8>]) -> Result<GroupState, Fault> {
 #[test]
 fn a_snapshot_and_the_rest_are_the_whole() {
     for seed in 0..60 {
-        let (mut random, mut model, mut state) = (Random::new(seed), Model::default(), GroupState::new());
-        let mut restored: Option<GroupState> = None;
+        let (mut random, mut model, mut state) = (Random::new(seed), Model::default(), DataGroupState::new());
+        let mut restored: Option<DataGroupState> = None;
         for (index, operation) in history(seed, 200) {
             let entry = operation.encode();
             model.apply(index, &operation);
@@ -63,7 +63,7 @@ fn a_snapshot_and_the_rest_are_the_whole() {
 #[test]
 fn a_frozen_state_stays_as_it_was() {
     for seed in 0..60 {
-        let (mut random, mut model, mut state) = (Random::new(seed), Model::default(), GroupState::new());
+        let (mut random, mut model, mut state) = (Random::new(seed), Model::default(), DataGroupState::new());
         let mut frozen: Vec<(FrozenState, Vec<Vec<u8>>)> = vec![];
         for (index, operation) in history(seed, 200) {
             model.apply(index, &operation);
@@ -82,7 +82,7 @@ fn a_frozen_state_stays_as_it_was() {
 /// Does what a snapshot refers to, and all behind it, stay, and may the rest go?
 #[test]
 fn entries_behind_a_snapshot_are_live() {
-    let mut state = GroupState::new();
+    let mut state = DataGroupState::new();
     let mut index = 0;
     for (at, operation) in history(5, 200) {
         index = at;
@@ -118,8 +118,8 @@ fn chunks_are_bounded_and_all_needed() {
     assert!(matches!(restore(&newer), Err(Fault::Version { found: 3, supported: 2, .. })));
 }
 
-fn large_state() -> GroupState {
-    let (mut state, mut index) = (GroupState::new(), 0);
+fn large_state() -> DataGroupState {
+    let (mut state, mut index) = (DataGroupState::new(), 0);
     let mut apply = |operation: Operation| {
         index += 1;
         state.apply(index, &operation.encode()).unwrap();
@@ -131,8 +131,8 @@ fn large_state() -> GroupState {
         ids.push(apply(Operation::Open { client_id, identity, expiry_s: 60, opened_at_ms: 1, will: None }));
     }
     for n in 0..5000_u64 {
-        let terms = OwnTerms { qos: 1, retain: n % 7 == 0, ids: vec![n as u32 % 3] };
-        let keepers = (0..20).map(|k| (ids[((n * 31 + k * 17) % 500) as usize], terms.clone())).collect();
+        let options = OwnOptions { qos: 1, retain: n % 7 == 0, ids: vec![n as u32 % 3] };
+        let keepers = (0..20).map(|k| (ids[((n * 31 + k * 17) % 500) as usize], options.clone())).collect();
         let retained = (n % 10 == 0).then(|| format!("topic/{n}"));
         apply(Operation::Publish { frame: vec![], keepers, groups: vec![], retained, origin: None });
     }
@@ -142,12 +142,12 @@ fn large_state() -> GroupState {
 /// Is a queue of ten thousand taken down in shares when its session ends, and a new one of the client not touched by that?
 #[test]
 fn a_long_queue_is_taken_down_in_shares() {
-    let mut state = GroupState::new();
+    let mut state = DataGroupState::new();
     let open = Operation::Open { client_id: "c".into(), identity: vec![], expiry_s: 9, opened_at_ms: 1, will: None };
     state.apply(1, &open.encode()).unwrap();
-    let terms = OwnTerms { qos: 1, retain: false, ids: vec![] };
+    let options = OwnOptions { qos: 1, retain: false, ids: vec![] };
     let publish = |id| {
-        let keepers = vec![(id, terms.clone())];
+        let keepers = vec![(id, options.clone())];
         Operation::Publish { frame: vec![], keepers, groups: vec![], retained: None, origin: None }.encode()
     };
     (2..=10_001).for_each(|index| state.apply(index, &publish(1)).unwrap());

@@ -266,8 +266,8 @@ impl Handle {
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
             metrics.extend(LogCounters::collect(reader, log));
         }
-        if let Some(Recovered { reader, groups, .. }) = &self.kept {
-            metrics.extend(journal_metrics(reader, groups));
+        if let Some(Recovered { reader, data_groups, .. }) = &self.kept {
+            metrics.extend(journal_metrics(reader, data_groups));
         }
         if let Some(pages) = &self.pages {
             metrics.extend(pages.collect());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lapwing_ledger::Entry;
-use lapwing_store::journal::GroupId;
+use lapwing_store::journal::DataGroupId;
 
 use super::Handle;
 use crate::desk::{Awaited, Reply, reply};
@@ -97,7 +97,7 @@ impl Handle {
         let now_ms = self.shared.now_ms();
         for queued in &mut shown.queue {
             let Some(index) = queued.entry else { continue };
-            let Some(entry) = kept.reader.get(GroupId(shown.group), index)? else { continue };
+            let Some(entry) = kept.reader.get(DataGroupId(shown.data_group), index)? else { continue };
             if let Ok(Entry::Published(published)) = Entry::decode(&entry.body) {
                 queued.complete(&published, now_ms);
             }

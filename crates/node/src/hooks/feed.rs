@@ -27,7 +27,7 @@ pub(crate) enum Whom {
 
 /// A question that is not answered yet.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PendingQuestion {
     pub(crate) ticket: u64,
     pub(crate) whom: Whom,
     pub(crate) hook: HookName,
@@ -49,7 +49,7 @@ pub(crate) struct HookFeed {
     questions: Vec<Question>,
     observations: Vec<Observation>,
     /// By ticket, from `first_ticket` on; those done with are empty, and never at the front.
-    unanswered: VecDeque<Option<Asked>>,
+    unanswered: VecDeque<Option<PendingQuestion>>,
     first_ticket: u64,
     asking: Arc<Backlog>,
     telling: Arc<Backlog>,
@@ -114,7 +114,7 @@ impl HookFeed {
         }
         let ticket = self.first_ticket + self.unanswered.len() as u64;
         let due_ms = now_ms.saturating_add(self.timeout_ms);
-        self.unanswered.push_back(Some(Asked { ticket, whom, hook, calls: calls.len(), due_ms }));
+        self.unanswered.push_back(Some(PendingQuestion { ticket, whom, hook, calls: calls.len(), due_ms }));
         let deadline = Instant::now() + Duration::from_millis(self.timeout_ms);
         self.questions.push(Question { ticket, deadline, calls, bytes });
         Some(ticket)
@@ -131,11 +131,11 @@ impl HookFeed {
     }
 
     /// The next answer that somebody still waits for.
-    pub(crate) fn answered(&mut self) -> Option<(Asked, Vec<Verdict>)> {
+    pub(crate) fn answered(&mut self) -> Option<(PendingQuestion, Vec<Verdict>)> {
         loop {
             while let Some(reply) = self.taken.pop_front() {
-                if let Some(asked) = self.close(reply.ticket) {
-                    return Some((asked, reply.verdicts));
+                if let Some(pending) = self.close(reply.ticket) {
+                    return Some((pending, reply.verdicts));
                 }
             }
             self.taken = self.replies.take()?.into();
@@ -143,7 +143,7 @@ impl HookFeed {
     }
 
     /// The next question whose answer is late; an answer that still comes is thrown away.
-    pub(crate) fn late(&mut self, now_ms: u64) -> Option<Asked> {
+    pub(crate) fn late(&mut self, now_ms: u64) -> Option<PendingQuestion> {
         let front = self.unanswered.front()?.as_ref()?;
         if front.due_ms > now_ms {
             return None;
@@ -152,19 +152,19 @@ impl HookFeed {
     }
 
     /// Takes the question of `ticket` out, unless it was done with before.
-    fn close(&mut self, ticket: u64) -> Option<Asked> {
+    fn close(&mut self, ticket: u64) -> Option<PendingQuestion> {
         let place = usize::try_from(ticket.checked_sub(self.first_ticket)?).ok()?;
-        let asked = self.unanswered.get_mut(place)?.take();
+        let pending = self.unanswered.get_mut(place)?.take();
         while let Some(None) = self.unanswered.front() {
             self.unanswered.pop_front();
             self.first_ticket += 1;
         }
-        asked
+        pending
     }
 
     /// When the oldest question will be late, on the shard's clock.
     pub(crate) fn next_due_ms(&self) -> Option<u64> {
-        self.unanswered.front()?.as_ref().map(|asked| asked.due_ms)
+        self.unanswered.front()?.as_ref().map(|pending| pending.due_ms)
     }
 
     /// Whether answers wait to be taken.

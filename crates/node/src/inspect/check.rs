@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lapwing_store::disk::{Disk, OsDisk, Overlay};
 use lapwing_store::inspect::{DataFolder, FolderGuard, Home, Severity};
-use lapwing_store::journal::{GroupId, Journal, JournalConfig, JournalReader};
+use lapwing_store::journal::{DataGroupId, Journal, JournalConfig, JournalReader};
 use serde_json::{Value, json};
 
 use super::dangling::Dangling;
@@ -89,7 +89,7 @@ impl Verdict {
         let opened = Journal::open_on(Arc::new(Overlay::new(disk)), dir, &config).map_err(NodeError::from);
         let recovered =
             opened.and_then(|(_, reader)| Ok((DataGroups::recover(&reader, &StartProgress::default())?.0, reader)));
-        let (groups, reader) = match recovered {
+        let (data_groups, reader) = match recovered {
             Ok(recovered) => recovered,
             Err(error) => {
                 self.damaged += 1;
@@ -97,8 +97,8 @@ impl Verdict {
                 return Ok(());
             }
         };
-        for group in 0..DATA_GROUPS {
-            let told = self.group(&reader, &groups, group)?;
+        for data_group in 0..DATA_GROUPS {
+            let told = self.group(&reader, &data_groups, data_group)?;
             if tell(told).is_break() {
                 return Ok(());
             }
@@ -106,16 +106,21 @@ impl Verdict {
         Ok(())
     }
 
-    fn group(&mut self, reader: &JournalReader, groups: &DataGroups, group: u16) -> Result<Value, InspectError> {
-        let state = groups.get(group);
-        let log = reader.group(GroupId(group))?;
-        let dangling = Dangling::find(reader, &state, group)?;
+    fn group(
+        &mut self,
+        reader: &JournalReader,
+        data_groups: &DataGroups,
+        data_group: u16,
+    ) -> Result<Value, InspectError> {
+        let state = data_groups.get(data_group);
+        let log = reader.group(DataGroupId(data_group))?;
+        let dangling = Dangling::find(reader, &state, data_group)?;
         let what = "refers to what the log does not have; lapwing store repair tells what it is";
         let finding = || json!({"severity": Severity::Damage.name(), "at": 0, "bytes": 0, "what": what});
         let findings = if dangling.is_empty() { vec![] } else { vec![finding()] };
         self.damaged += findings.len() as u64;
         Ok(json!({
-            "event": "group", "group": group, "last_index": log.last_index, "snapshot_index": log.purged_index,
+            "event": "group", "group": data_group, "last_index": log.last_index, "snapshot_index": log.purged_index,
             "sessions": state.sessions().count(), "queued": state.queued(), "retained": state.retained().count(),
             "consumer_groups": state.groups().count(), "strays": state.strays(), "lost": state.lost(),
             "findings": findings,

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use lapwing_ledger::{Changed, Cleared, Entry, Fact, GroupState, KeeperId, List, ProgressBuf};
+use lapwing_ledger::{Changed, Cleared, DataGroupState, Entry, Fact, KeeperId, List, ProgressBuf};
 use lapwing_store::StoreError;
-use lapwing_store::journal::{self, GroupId, JournalReader, JournalWriter};
+use lapwing_store::journal::{self, DataGroupId, JournalReader, JournalWriter};
 use serde_json::{Value, json};
 
 use crate::log::now_us;
 
 /// References of one data group.
 pub(super) struct Dangling {
-    group: u16,
+    data_group: u16,
     /// Sessions and durable consumer groups, with the messages that wait for them.
     queues: Vec<Queue>,
     /// Topics of retained messages.
@@ -37,8 +37,8 @@ impl Dangling {
     ///
     /// # Errors
     /// Those of the log.
-    pub(super) fn find(reader: &JournalReader, state: &GroupState, group: u16) -> Result<Self, StoreError> {
-        let there = There::read(reader, state, group)?;
+    pub(super) fn find(reader: &JournalReader, state: &DataGroupState, data_group: u16) -> Result<Self, StoreError> {
+        let there = There::read(reader, state, data_group)?;
         let lacking = |entries: &mut dyn Iterator<Item = u64>| -> Vec<u64> {
             entries.filter(|entry| !there.messages.contains(entry)).collect()
         };
@@ -60,7 +60,7 @@ impl Dangling {
         let with_will = state.sessions().filter_map(|session| Some((session, session.will()?.entry)));
         let wills = with_will.filter(|(_, entry)| !there.wills.contains(entry));
         let wills = wills.map(|(session, _)| (session.id(), session.client_id().to_owned())).collect();
-        Ok(Self { group, queues, retained, wills })
+        Ok(Self { data_group, queues, retained, wills })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -69,14 +69,16 @@ impl Dangling {
 
     /// Each as an object: who loses what.
     pub(super) fn told(&self) -> Vec<Value> {
-        let group = self.group;
+        let data_group = self.data_group;
         let queue = |queue: &Queue| {
             let whose = if queue.is_session { "client_id" } else { "consumer_group" };
-            json!({"event": "dropped", "group": group, whose: queue.name, "messages": queue.entries.len()})
+            json!({"event": "dropped", "group": data_group, whose: queue.name, "messages": queue.entries.len()})
         };
         let queues = self.queues.iter().map(queue);
-        let retained = self.retained.iter().map(|topic| json!({"event": "dropped", "group": group, "retained": topic}));
-        let wills = self.wills.iter().map(|(_, name)| json!({"event": "dropped", "group": group, "will_of": name}));
+        let retained =
+            self.retained.iter().map(|topic| json!({"event": "dropped", "group": data_group, "retained": topic}));
+        let wills =
+            self.wills.iter().map(|(_, name)| json!({"event": "dropped", "group": data_group, "will_of": name}));
         queues.chain(retained).chain(wills).collect()
     }
 
@@ -89,7 +91,7 @@ impl Dangling {
             let mut body = vec![];
             let encoded = entry.encode(&mut body);
             debug_assert!(encoded.is_ok(), "names came from entries");
-            let group = GroupId(self.group);
+            let group = DataGroupId(self.data_group);
             let (index, term) = (writer.next_index(group)?, reader.group(group)?.last_term);
             let (slot, message_id, appended_at_us, body) = (0, 0, now_us(), &body[..]);
             writer.append(journal::Entry { group, index, term, slot, message_id, appended_at_us, body })?;
@@ -120,7 +122,7 @@ struct There {
 }
 
 impl There {
-    fn read(reader: &JournalReader, state: &GroupState, group: u16) -> Result<Self, StoreError> {
+    fn read(reader: &JournalReader, state: &DataGroupState, data_group: u16) -> Result<Self, StoreError> {
         let queued = state.sessions().flat_map(|session| session.queue().map(|(entry, _)| entry).collect::<Vec<_>>());
         let in_groups = state.groups().flat_map(|group| group.queue().collect::<Vec<_>>());
         let wills = state.sessions().filter_map(|session| session.will().map(|will| will.entry));
@@ -128,7 +130,7 @@ impl There {
         let wanted: BTreeSet<u64> = queued.chain(in_groups).chain(wills).chain(retained).collect();
         let wanted: Vec<u64> = wanted.into_iter().collect();
         let mut there = Self { messages: BTreeSet::new(), wills: BTreeSet::new() };
-        reader.get_many(GroupId(group), &wanted, &mut |entry| {
+        reader.get_many(DataGroupId(data_group), &wanted, &mut |entry| {
             match Entry::decode(entry.body) {
                 Ok(Entry::Published(_)) => drop(there.messages.insert(entry.index)),
                 Ok(other) if other.will().is_some() => drop(there.wills.insert(entry.index)),

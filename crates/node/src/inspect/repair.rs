@@ -9,7 +9,7 @@ use lapwing_store::disk::{Disk, OsDisk, Overlay};
 use lapwing_store::inspect::{
     DataFolder, FileKind, FileReport, FolderGuard, Home, KnownFile, Loss, LostRange, Severity, Started,
 };
-use lapwing_store::journal::{GroupId, JournalReader, JournalWriter};
+use lapwing_store::journal::{DataGroupId, JournalReader, JournalWriter};
 use lapwing_store::{Notice, StoreError};
 use serde_json::{Value, json};
 
@@ -156,18 +156,18 @@ impl Repair<'_> {
             self.mended(notice.to_string());
         }
         let Some((mut writer, reader)) = journal else { return Ok(()) };
-        for group in 0..DATA_GROUPS {
-            self.go_on_behind_snapshot(&mut writer, &reader, GroupId(group))?;
+        for data_group in 0..DATA_GROUPS {
+            self.go_on_behind_snapshot(&mut writer, &reader, DataGroupId(data_group))?;
         }
-        let (groups, _) = DataGroups::recover(&reader, &StartProgress::default())?;
-        for group in 0..DATA_GROUPS {
-            let dangling = Dangling::find(&reader, &groups.get(group), group)?;
+        let (data_groups, _) = DataGroups::recover(&reader, &StartProgress::default())?;
+        for data_group in 0..DATA_GROUPS {
+            let dangling = Dangling::find(&reader, &data_groups.get(data_group), data_group)?;
             if dangling.is_empty() {
                 continue;
             }
             dangling.told().into_iter().for_each(|told| self.say(told));
             if !may_lose {
-                let what = format!("data group {group} refers to messages that the log does not have");
+                let what = format!("data group {data_group} refers to messages that the log does not have");
                 let remedy =
                     "give --accept-loss-of with the segment they were in, or restore the data folder from a backup";
                 return Err(InspectError::refused(what, remedy));
@@ -183,14 +183,17 @@ impl Repair<'_> {
         &mut self,
         writer: &mut JournalWriter,
         reader: &JournalReader,
-        group: GroupId,
+        data_group: DataGroupId,
     ) -> Result<(), InspectError> {
-        let Some(snapshot) = reader.snapshot(group)? else { return Ok(()) };
-        let (last, index) = (reader.group(group)?.last_index, snapshot.index());
+        let Some(snapshot) = reader.snapshot(data_group)? else { return Ok(()) };
+        let (last, index) = (reader.group(data_group)?.last_index, snapshot.index());
         if index > last {
-            writer.purge(group, index, snapshot.term())?;
+            writer.purge(data_group, index, snapshot.term())?;
             writer.commit()?;
-            self.mended(format!("data group {} ended at {last}: it goes on behind its snapshot at {index}", group.0));
+            self.mended(format!(
+                "data group {} ended at {last}: it goes on behind its snapshot at {index}",
+                data_group.0
+            ));
         }
         Ok(())
     }

@@ -135,8 +135,8 @@ fn of_facts(facts: &Facts<'_>) -> Value {
     for (_, fact) in facts.iter() {
         let place = match fact {
             Fact::Finished { .. } => 0,
-            Fact::Sent { .. } => 1,
-            Fact::Got { .. } => 2,
+            Fact::PublishSent { .. } => 1,
+            Fact::PubRecReceived { .. } => 2,
             Fact::Received { .. } => 3,
             Fact::Released { .. } => 4,
             Fact::Doubted { .. } => 5,
@@ -159,7 +159,7 @@ fn add_payload(said: &mut Value, payload: &[u8], with_payload: bool) {
 
 #[cfg(test)]
 mod tests {
-    use lapwing_ledger::{KeeperId, KeepersBuf, List, Opened, SubscriptionIds, Terms};
+    use lapwing_ledger::{DeliveryOptions, KeeperId, KeepersBuf, List, Opened, SubscriptionIds};
 
     use super::*;
 
@@ -173,7 +173,9 @@ mod tests {
     #[test]
     fn payloads_are_told_only_on_demand() {
         let mut keepers = KeepersBuf::new();
-        keepers.push(KeeperId(7), Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY }).expect("within bounds");
+        keepers
+            .push(KeeperId(7), DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY })
+            .expect("within bounds");
         // PUBLISH, QoS 0, topic a/b, no properties, payload "xy", as MQTT 5.0 writes it.
         let frame = [0x30, 8, 0, 3, b'a', b'/', b'b', 0, b'x', b'y'];
         let published = encoded(Entry::Published(Published {

@@ -10,7 +10,7 @@ pub(crate) enum Destination {
     /// Into a partition of a stream; the log gives it its offset.
     Stream { stream: StreamIndex, partition: u32 },
     /// Into the log of a data group, under the index that its shard has given it.
-    Group { group: u16, index: u64 },
+    DataGroup { data_group: u16, index: u64 },
 }
 
 /// One body.
@@ -23,16 +23,16 @@ pub(crate) struct Record {
     pub(crate) body_end: usize,
 }
 
-/// Records in the order of their tickets.
+/// Records in the order of their LSNs.
 #[derive(Debug, Default)]
 pub(crate) struct LogBatch {
     pub(crate) records: Vec<Record>,
     pub(crate) bodies: Vec<u8>,
-    /// The ticket of the last record.
-    pub(crate) last_ticket: u64,
+    /// The LSN of the last record.
+    pub(crate) last_lsn: u64,
     /// The latest time at which the node took one of them in, in microseconds since the epoch.
     pub(crate) ingress_at_us: i64,
-    /// It came after what other shards had written by then: shards and tickets, where they have changed since the batch before.
+    /// It came after what other shards had written by then: shards and LSNs, where they have changed since the batch before.
     pub(crate) after: Vec<(usize, u64)>,
     /// Someone waits for the commit (a QoS 1 or 2 message is in it).
     pub(crate) awaited: bool,

@@ -30,10 +30,10 @@ pub(crate) struct LogFeed {
     shard: usize,
     streams: Vec<StreamRoute>,
     open: LogBatch,
-    /// By shard the last ticket that this one may have heard of.
+    /// By shard the last LSN that this one may have heard of.
     heard: Vec<u64>,
-    last_ticket: u64,
-    /// (last ticket, bytes) of batches handed over and not durable yet.
+    last_lsn: u64,
+    /// (last LSN, bytes) of batches handed over and not durable yet.
     under_way: VecDeque<(u64, u64)>,
     under_way_bytes: u64,
     bytes_max: u64,
@@ -48,10 +48,10 @@ impl LogFeed {
         bytes_max: u64,
     ) -> Self {
         let (open, heard, under_way) = (LogBatch::default(), vec![0; shared.shards()], VecDeque::new());
-        LogFeed { lane, shared, shard, streams, open, heard, last_ticket: 0, under_way, under_way_bytes: 0, bytes_max }
+        LogFeed { lane, shared, shard, streams, open, heard, last_lsn: 0, under_way, under_way_bytes: 0, bytes_max }
     }
 
-    /// Encodes one message for stream number `stream`; returns its ticket.
+    /// Encodes one message for stream number `stream`; returns its LSN.
     pub(crate) fn append<'p, I>(&mut self, stream: u32, envelope: &Envelope<'_>, user_properties: I) -> u64
     where
         I: Iterator<Item = (&'p str, &'p str)> + Clone,
@@ -69,37 +69,37 @@ impl LogFeed {
         self.push(to, slot, envelope.qos > 0)
     }
 
-    /// Adds an entry to the log of a data group that this shard owns; returns its ticket. `awaited`: somebody waits until it
+    /// Adds an entry to the log of a data group that this shard owns; returns its LSN. `awaited`: somebody waits until it
     /// is durable.
     pub(crate) fn entry(
         &mut self,
-        (group, index): (u16, u64),
+        (data_group, index): (u16, u64),
         slot: Slot,
         awaited: bool,
         encode: impl FnOnce(&mut Vec<u8>),
     ) -> u64 {
         encode(&mut self.open.bodies);
-        self.push(Destination::Group { group, index }, slot, awaited)
+        self.push(Destination::DataGroup { data_group, index }, slot, awaited)
     }
 
     /// The body is at the end of the open batch.
     fn push(&mut self, to: Destination, slot: Slot, awaited: bool) -> u64 {
-        self.last_ticket += 1;
+        self.last_lsn += 1;
         // Unique on this node as long as its process lives: 8 bits of shard over a counter.
-        let message_id = (self.shard as u64) << 56 | self.last_ticket;
+        let message_id = (self.shard as u64) << 56 | self.last_lsn;
         let body_end = self.open.bodies.len();
         self.open.records.push(Record { to, slot, message_id, body_end });
-        self.open.last_ticket = self.last_ticket;
+        self.open.last_lsn = self.last_lsn;
         self.open.awaited |= awaited;
         if body_end >= BATCH_BYTES {
             self.close_batch();
         }
-        self.last_ticket
+        self.last_lsn
     }
 
-    /// The ticket of the last record so far.
-    pub(crate) fn last_ticket(&self) -> u64 {
-        self.last_ticket
+    /// The LSN of the last record so far.
+    pub(crate) fn last_lsn(&self) -> u64 {
+        self.last_lsn
     }
 
     fn close_batch(&mut self) {
@@ -108,11 +108,11 @@ impl LogFeed {
         }
         let batch = std::mem::take(&mut self.open);
         let bytes = batch.bodies.len() as u64;
-        self.under_way.push_back((batch.last_ticket, bytes));
+        self.under_way.push_back((batch.last_lsn, bytes));
         self.under_way_bytes += bytes;
         self.shared.sent(bytes);
         self.lane.send(batch);
-        self.shared.note_closed(self.shard, self.last_ticket);
+        self.shared.note_closed(self.shard, self.last_lsn);
     }
 
     /// Mail of this shard has been taken: what is written from now on comes after what that one had written before.
@@ -132,11 +132,11 @@ impl LogFeed {
         self.lane.flush();
     }
 
-    /// The last durable ticket of this shard.
+    /// The last durable LSN of this shard.
     pub(crate) fn committed(&mut self) -> u64 {
         let committed = self.shared.committed(self.shard);
-        while let Some(&(ticket, bytes)) = self.under_way.front()
-            && ticket <= committed
+        while let Some(&(lsn, bytes)) = self.under_way.front()
+            && lsn <= committed
         {
             self.under_way.pop_front();
             self.under_way_bytes -= bytes;
@@ -146,7 +146,7 @@ impl LogFeed {
 
     /// Nothing more will be handed over: notes how much it was.
     pub(crate) fn note_end(&self) {
-        self.shared.note_end(self.shard, self.last_ticket);
+        self.shared.note_end(self.shard, self.last_lsn);
     }
 
     /// True when nothing waits here for room in the lane.
@@ -156,7 +156,7 @@ impl LogFeed {
 
     /// True when everything handed over is durable.
     pub(crate) fn is_settled(&mut self) -> bool {
-        self.committed() == self.last_ticket
+        self.committed() == self.last_lsn
     }
 
     /// Bytes on their way to the disk.

@@ -24,7 +24,7 @@ const SMALL_BYTES: u64 = 64 << 10;
 /// How far the entries of each data group have grown behind its snapshot.
 #[derive(Debug)]
 pub(super) struct Growth {
-    groups: [Group; DATA_GROUPS as usize],
+    data_groups: [DataGroup; DATA_GROUPS as usize],
     /// Bytes of all entries.
     total: u64,
     /// What comes to any state, however small, before it is due.
@@ -32,7 +32,7 @@ pub(super) struct Growth {
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Group {
+struct DataGroup {
     /// Bytes of its last snapshot.
     snapshot_bytes: u64,
     /// What that one holds.
@@ -50,38 +50,38 @@ struct Group {
 impl Growth {
     /// Goes on with what a start has found.
     pub(super) fn of(extents: &Extents, floor_bytes: u64) -> Self {
-        let group = |extent: &Extent| Group {
+        let data_group = |extent: &Extent| DataGroup {
             snapshot_bytes: extent.snapshot_bytes,
             held: extent.holds,
             since: extent.tail_bytes,
-            ..Group::default()
+            ..DataGroup::default()
         };
-        let groups = std::array::from_fn(|place| group(&extents[place]));
-        Growth { groups, total: 0, floor_bytes }
+        let data_groups = std::array::from_fn(|place| data_group(&extents[place]));
+        Growth { data_groups, total: 0, floor_bytes }
     }
 
     /// An entry of so many bytes came to a group.
-    pub(super) fn entry(&mut self, group: u16, bytes: u64) {
-        self.groups[usize::from(group)].since += bytes;
+    pub(super) fn entry(&mut self, data_group: u16, bytes: u64) {
+        self.data_groups[usize::from(data_group)].since += bytes;
         self.total += bytes;
     }
 
     /// The log is looked after.
     pub(super) fn tend(&mut self) {
-        self.groups.iter_mut().for_each(|group| group.tends = group.tends.saturating_add(1));
+        self.data_groups.iter_mut().for_each(|data_group| data_group.tends = data_group.tends.saturating_add(1));
     }
 
     /// A group that is due; `holds`: how much is in each now.
     pub(super) fn due(&self, is_low_on_space: bool, holds: impl Fn(u16) -> u64) -> Option<u16> {
-        (0..DATA_GROUPS).find(|group| self.is_due(*group, is_low_on_space, &holds))
+        (0..DATA_GROUPS).find(|data_group| self.is_due(*data_group, is_low_on_space, &holds))
     }
 
     /// One that has grown; and one that is quiet while others grow, because its few entries keep whole segments.
-    fn is_due(&self, group: u16, is_low_on_space: bool, holds: impl Fn(u16) -> u64) -> bool {
-        let known = &self.groups[usize::from(group)];
-        let Group { since, at, tends, is_owed, .. } = *known;
+    fn is_due(&self, data_group: u16, is_low_on_space: bool, holds: impl Fn(u16) -> u64) -> bool {
+        let known = &self.data_groups[usize::from(data_group)];
+        let DataGroup { since, at, tends, is_owed, .. } = *known;
         let floor_bytes = self.floor_bytes.saturating_mul(if tends < CALM_TENDS { HURRY } else { 1 });
-        let own_bytes = if known.snapshot_bytes < SMALL_BYTES { 0 } else { known.bytes_now(holds(group)) };
+        let own_bytes = if known.snapshot_bytes < SMALL_BYTES { 0 } else { known.bytes_now(holds(data_group)) };
         let (enough, others) = (floor_bytes.max(own_bytes), self.total - at);
         let is_needed = is_low_on_space && (others >= LOW_BYTES || tends >= LOW_TENDS);
         let is_grown = since >= enough || others >= enough.saturating_mul(u64::from(DATA_GROUPS));
@@ -89,24 +89,24 @@ impl Growth {
     }
 
     /// The snapshot of a group is begun: it has all that came so far, and holds so much.
-    pub(super) fn begun(&mut self, group: u16, holds: u64) {
+    pub(super) fn begun(&mut self, data_group: u16, holds: u64) {
         let at = self.total;
-        let group = &mut self.groups[usize::from(group)];
-        *group = Group { since: 0, at, tends: 0, is_owed: false, held: holds, ..*group };
+        let data_group = &mut self.data_groups[usize::from(data_group)];
+        *data_group = DataGroup { since: 0, at, tends: 0, is_owed: false, held: holds, ..*data_group };
     }
 
-    /// It is written.
-    pub(super) fn written(&mut self, group: u16, bytes: u64) {
-        self.groups[usize::from(group)].snapshot_bytes = bytes;
+    /// The snapshot that was begun is written.
+    pub(super) fn written(&mut self, data_group: u16, bytes: u64) {
+        self.data_groups[usize::from(data_group)].snapshot_bytes = bytes;
     }
 
-    /// It could not be written, or the log does not know yet that it was.
-    pub(super) fn failed(&mut self, group: u16) {
-        self.groups[usize::from(group)].is_owed = true;
+    /// The snapshot that was begun could not be written, or the log does not know yet that it was.
+    pub(super) fn failed(&mut self, data_group: u16) {
+        self.data_groups[usize::from(data_group)].is_owed = true;
     }
 }
 
-impl Group {
+impl DataGroup {
     /// About what its snapshot would take now.
     fn bytes_now(&self, holds: u64) -> u64 {
         let (held, holds) = (u128::from(self.held.max(1)), u128::from(holds.min(self.held)));
@@ -198,7 +198,7 @@ mod tests {
     fn a_state_that_holds_less_is_due_sooner() {
         let mut growth = growth(Extent { holds: 1000, snapshot_bytes: 500 * FLOOR, tail_bytes: 0 });
         growth.entry(3, 100 * FLOOR);
-        let drained = |left: u64| move |group| if group == 3 { left } else { 0 };
+        let drained = |left: u64| move |data_group| if data_group == 3 { left } else { 0 };
         assert_eq!(growth.due(false, drained(1000)), None);
         assert_eq!(growth.due(false, drained(201)), None);
         assert_eq!(growth.due(false, drained(200)), Some(3));

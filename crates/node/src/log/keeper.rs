@@ -1,7 +1,7 @@
 //! The log thread's side of the data groups: their log, and the state that goes with it.
 
 use lapwing_store::StoreError;
-use lapwing_store::journal::{Entry, GroupId, JournalReader, JournalWriter, RoomThread};
+use lapwing_store::journal::{DataGroupId, Entry, JournalReader, JournalWriter, RoomThread};
 
 use super::batch::Record;
 use super::growth::Growth;
@@ -16,7 +16,7 @@ pub(crate) struct Keeper {
     journal: JournalWriter,
     snapshots: SnapshotThread,
     room: RoomThread,
-    groups: DataGroups,
+    data_groups: DataGroups,
     growth: Growth,
     /// Data groups with entries that wait for a commit: a bit each.
     uncommitted: u16,
@@ -30,14 +30,14 @@ impl Keeper {
     pub(crate) fn new(
         journal: JournalWriter,
         reader: JournalReader,
-        (groups, extents): (DataGroups, Extents),
+        (data_groups, extents): (DataGroups, Extents),
         snapshot_bytes: u64,
     ) -> Result<Self, NodeError> {
         let snapshots = SnapshotThread::start(reader)?;
         let room = RoomThread::start();
         let room = room.map_err(|source| NodeError::System { doing: "start a thread", source })?;
         let growth = Growth::of(&extents, snapshot_bytes);
-        Ok(Keeper { journal, snapshots, room, groups, growth, uncommitted: 0 })
+        Ok(Keeper { journal, snapshots, room, data_groups, growth, uncommitted: 0 })
     }
 
     /// Appends an entry under the index that its shard has given it.
@@ -48,13 +48,13 @@ impl Keeper {
     /// `Pending`: too much waits. Anything else is fatal.
     pub(super) fn append(
         &mut self,
-        (group, index): (u16, u64),
+        (data_group, index): (u16, u64),
         record: &Record,
         appended_at_us: i64,
         body: &[u8],
     ) -> Result<(), StoreError> {
         self.journal.append(Entry {
-            group: GroupId(group),
+            group: DataGroupId(data_group),
             index,
             term: 0,
             slot: record.slot.get(),
@@ -62,11 +62,11 @@ impl Keeper {
             appended_at_us,
             body,
         })?;
-        if let Err(fault) = self.groups.get(group).apply_ahead(index, body) {
-            panic!("entry {index} of data group {group}, just made, cannot be applied: {fault}");
+        if let Err(fault) = self.data_groups.get(data_group).apply_ahead(index, body) {
+            panic!("entry {index} of data group {data_group}, just made, cannot be applied: {fault}");
         }
-        self.uncommitted |= 1 << group;
-        self.growth.entry(group, body.len() as u64);
+        self.uncommitted |= 1 << data_group;
+        self.growth.entry(data_group, body.len() as u64);
         Ok(())
     }
 
@@ -79,10 +79,10 @@ impl Keeper {
         self.room.tend(&mut self.journal)?;
         self.growth.tend();
         let snapshot = self.snapshots.take_written().map_or(Ok(()), |written| self.covered_by(written));
-        let groups = &self.groups;
-        let grown = self.growth.due(self.journal.is_low_on_space(), |group| groups.get(group).holds());
-        if let Some(group) = grown.filter(|_| snapshot.is_ok() && !self.snapshots.is_busy()) {
-            self.begin_snapshot(group);
+        let data_groups = &self.data_groups;
+        let grown = self.growth.due(self.journal.is_low_on_space(), |data_group| data_groups.get(data_group).holds());
+        if let Some(data_group) = grown.filter(|_| snapshot.is_ok() && !self.snapshots.is_busy()) {
+            self.begin_snapshot(data_group);
         }
         if let Err(error) = &snapshot
             && !error.is_retryable()
@@ -91,37 +91,39 @@ impl Keeper {
         }
         // In any case: what it gives back may be the room that the snapshot did not find. What waits for a commit keeps alive what
         // it no longer refers to, and nothing else: on a full disk commits may fail for long, and this has to go on.
-        let groups = &self.groups;
-        let compacted = self.journal.compact(&mut |group, index| groups.get(group.0).is_live(index), COMPACT_BYTES)?;
+        let data_groups = &self.data_groups;
+        let compacted = self
+            .journal
+            .compact(&mut |data_group, index| data_groups.get(data_group.0).is_live(index), COMPACT_BYTES)?;
         snapshot.map(|()| grown.is_some() || self.snapshots.is_busy() || !compacted.round_over)
     }
 
     /// Has the state of a group written down, unless something of it waits for a commit: a snapshot must not be ahead of the log.
-    fn begin_snapshot(&mut self, group: u16) {
+    fn begin_snapshot(&mut self, data_group: u16) {
         if self.journal.pending_bytes() > 0 {
             return;
         }
         let (frozen, holds) = {
-            let state = self.groups.get(group);
+            let state = self.data_groups.get(data_group);
             (state.freeze(), state.holds())
         };
-        self.snapshots.begin(group, frozen);
-        self.growth.begun(group, holds);
+        self.snapshots.begin(data_group, frozen);
+        self.growth.begun(data_group, holds);
     }
 
     /// A snapshot is durable: what it has need not be read at a start, and what nobody refers to may go.
-    fn covered_by(&mut self, Written { group, index, result }: Written) -> Result<(), StoreError> {
+    fn covered_by(&mut self, Written { data_group, index, result }: Written) -> Result<(), StoreError> {
         let bytes = result.inspect_err(|error| {
             if matches!(error, StoreError::Full { .. }) {
                 self.give_up_reserve();
             }
             // Tried again when it is looked for next.
-            self.growth.failed(group);
+            self.growth.failed(data_group);
         })?;
-        self.growth.written(group, bytes);
+        self.growth.written(data_group, bytes);
         // Too much waits for a commit: the next snapshot brings it.
-        self.journal.purge(GroupId(group), index, 0).inspect_err(|_| self.growth.failed(group))?;
-        self.groups.get(group).covered(index);
+        self.journal.purge(DataGroupId(data_group), index, 0).inspect_err(|_| self.growth.failed(data_group))?;
+        self.data_groups.get(data_group).covered(index);
         Ok(())
     }
 
@@ -179,10 +181,10 @@ impl Keeper {
 
     /// What the committed entries no longer refer to may go from here on.
     fn note_committed(&mut self) {
-        let mut groups = std::mem::take(&mut self.uncommitted);
-        while groups != 0 {
-            self.groups.get(groups.trailing_zeros() as u16).committed();
-            groups &= groups - 1;
+        let mut data_groups = std::mem::take(&mut self.uncommitted);
+        while data_groups != 0 {
+            self.data_groups.get(data_groups.trailing_zeros() as u16).committed();
+            data_groups &= data_groups - 1;
         }
     }
 

@@ -13,7 +13,7 @@ pub(super) struct LogLanes {
     inlets: Vec<Inlet<LogBatch>>,
     /// By lane a batch that has to wait for another lane's.
     aside: Vec<Option<LogBatch>>,
-    /// The last ticket appended, by lane.
+    /// The last LSN appended, by lane.
     appended: Vec<u64>,
     /// The lane to look at next.
     turn: usize,
@@ -40,7 +40,7 @@ impl LogLanes {
 
     fn take_from(&mut self, lane: usize) -> Option<LogBatch> {
         let batch = self.aside[lane].take().or_else(|| self.inlets[lane].take())?;
-        if batch.after.iter().all(|(other, ticket)| self.appended[*other] >= *ticket) {
+        if batch.after.iter().all(|(other, lsn)| self.appended[*other] >= *lsn) {
             return Some(batch);
         }
         // The other shard has closed its batch already: it is on its way, and wakes us.
@@ -48,13 +48,13 @@ impl LogLanes {
         None
     }
 
-    /// Everything of a lane up to this ticket is appended.
-    pub(super) fn appended(&mut self, lane: usize, ticket: u64) {
-        self.appended[lane] = ticket;
+    /// Everything of a lane up to this LSN is appended.
+    pub(super) fn appended(&mut self, lane: usize, lsn: u64) {
+        self.appended[lane] = lsn;
     }
 
-    /// The last ticket appended, by lane.
-    pub(super) fn tickets(&self) -> &[u64] {
+    /// The last LSN appended, by lane.
+    pub(super) fn lsns(&self) -> &[u64] {
         &self.appended
     }
 
@@ -79,15 +79,15 @@ mod tests {
         (out, LogLanes::new(inlets))
     }
 
-    fn send(lane: &mut Lane<LogBatch>, last_ticket: u64, after: &[(usize, u64)]) {
-        lane.send(LogBatch { last_ticket, after: after.to_vec(), ..LogBatch::default() });
+    fn send(lane: &mut Lane<LogBatch>, last_lsn: u64, after: &[(usize, u64)]) {
+        lane.send(LogBatch { last_lsn, after: after.to_vec(), ..LogBatch::default() });
         lane.flush();
     }
 
     fn take(lanes: &mut LogLanes) -> Option<(usize, u64)> {
         let (lane, batch) = lanes.take()?;
-        lanes.appended(lane, batch.last_ticket);
-        Some((lane, batch.last_ticket))
+        lanes.appended(lane, batch.last_lsn);
+        Some((lane, batch.last_lsn))
     }
 
     /// Does a batch wait for those it came after, over any number of lanes, and nobody else for it?
@@ -104,15 +104,15 @@ mod tests {
         assert!(!lanes.is_empty());
         let order: Vec<_> = std::iter::from_fn(|| take(&mut lanes)).collect();
         assert_eq!(order, [(2, 3), (1, 7), (0, 5), (0, 6)]);
-        assert_eq!(lanes.tickets(), [6, 7, 3]);
+        assert_eq!(lanes.lsns(), [6, 7, 3]);
     }
 
     /// Does each lane have its turn?
     #[test]
     fn lanes_take_turns() {
         let (mut out, mut lanes) = lanes(2);
-        for ticket in 1..4 {
-            send(&mut out[0], ticket, &[]);
+        for lsn in 1..4 {
+            send(&mut out[0], lsn, &[]);
         }
         send(&mut out[1], 1, &[]);
         let order: Vec<_> = std::iter::from_fn(|| take(&mut lanes)).collect();

@@ -1,7 +1,8 @@
 //! The log of a node: shards hand over encoded messages, one thread appends and commits them.
 //!
-//! - A shard counts what it hands over; the number of a message is its *ticket*. The thread takes the lanes in order and
-//!   publishes, per shard, the last ticket that is durable. A shard acknowledges what lies at or below it.
+//! - A shard counts what it hands over; the number of a record is its *LSN* (log sequence number), the
+//!   shard's own. The thread takes the lanes in order and
+//!   publishes, per shard, the last LSN that is durable. A shard acknowledges what lies at or below it.
 //! - Commits are adaptive: whatever gathered while the last commit ran goes into the next one. Only when nobody waits for
 //!   an acknowledgement may a commit wait a moment for company.
 //! - A full disk is a state: the thread keeps what it has, stops taking, raises a flag, and tries again. Shards then

@@ -8,9 +8,9 @@ use super::pulse::Pulse;
 /// What the log thread tells everyone; written by it alone.
 pub(crate) struct LogShared {
     pub(super) committed: Vec<AtomicU64>,
-    /// Per shard the last ticket in a batch that it has closed; written by the shard.
+    /// Per shard the last LSN in a batch that it has closed; written by the shard.
     closed: Vec<AtomicU64>,
-    /// Per shard the last ticket that it ever gave; written by the shard when it ends.
+    /// Per shard the last LSN that it ever gave; written by the shard when it ends.
     given: Vec<AtomicU64>,
     pub(super) full: AtomicBool,
     /// There is still room, but for what gives room back alone.
@@ -65,16 +65,16 @@ impl LogShared {
         self.committed.len()
     }
 
-    pub(super) fn note_closed(&self, shard: usize, ticket: u64) {
-        self.closed[shard].store(ticket, Ordering::Release);
+    pub(super) fn note_closed(&self, shard: usize, lsn: u64) {
+        self.closed[shard].store(lsn, Ordering::Release);
     }
 
     pub(super) fn closed(&self, shard: usize) -> u64 {
         self.closed[shard].load(Ordering::Acquire)
     }
 
-    pub(crate) fn note_end(&self, shard: usize, ticket: u64) {
-        self.given[shard].store(ticket, Ordering::Release);
+    pub(crate) fn note_end(&self, shard: usize, lsn: u64) {
+        self.given[shard].store(lsn, Ordering::Release);
     }
 
     /// Records that a shard has given and that were never committed; for when all threads have ended.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use lapwing_ledger::{Fault, FrozenState, GroupState, Restorer};
+use lapwing_ledger::{DataGroupState, Fault, FrozenState, Restorer};
 use lapwing_store::StoreError;
 
 /// No chunk is longer: a single record of a session with all its filters.
@@ -38,7 +38,7 @@ pub(crate) fn store_error(error: io::Error) -> StoreError {
 ///
 /// # Errors
 /// See [`Unreadable`].
-pub(crate) fn read(bytes: &mut impl Read) -> Result<GroupState, Unreadable> {
+pub(crate) fn read(bytes: &mut impl Read) -> Result<DataGroupState, Unreadable> {
     let (mut restorer, mut chunk) = (Restorer::new(), Vec::new());
     loop {
         let mut length = [0; 4];
@@ -60,14 +60,14 @@ pub(crate) fn read(bytes: &mut impl Read) -> Result<GroupState, Unreadable> {
 
 #[cfg(test)]
 mod tests {
-    use lapwing_ledger::{Entry, GroupState, Opened};
+    use lapwing_ledger::{DataGroupState, Entry, Opened};
 
     use super::*;
 
     /// Does a state come back as it was, and is one that was cut no state?
     #[test]
     fn there_and_back() {
-        let mut state = GroupState::new();
+        let mut state = DataGroupState::new();
         for index in 1..200 {
             let (client_id, mut entry) = (format!("client-{index}").repeat(100), vec![]);
             let opened = Opened { client_id: &client_id, identity: b"", expiry_s: 60, opened_at_ms: index, will: None };

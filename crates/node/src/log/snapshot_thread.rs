@@ -7,14 +7,14 @@ use std::thread::{Builder, JoinHandle};
 
 use lapwing_ledger::FrozenState;
 use lapwing_store::StoreError;
-use lapwing_store::journal::{GroupId, JournalReader};
+use lapwing_store::journal::{DataGroupId, JournalReader};
 
 use super::snapshot::{self, store_error};
 use crate::error::NodeError;
 
 /// A snapshot that was asked for, and what became of it.
 pub(super) struct Written {
-    pub(super) group: u16,
+    pub(super) data_group: u16,
     /// The last entry that it has.
     pub(super) index: u64,
     /// Bytes of its file. `Full`: it may be tried again.
@@ -37,9 +37,9 @@ impl SnapshotThread {
         let (orders, waiting) = sync_channel::<(u16, FrozenState)>(1);
         let (done, written) = sync_channel(1);
         let work = move || {
-            for (group, state) in waiting {
-                let (index, result) = (state.applied(), write(&reader, group, state));
-                if done.send(Written { group, index, result }).is_err() {
+            for (data_group, state) in waiting {
+                let (index, result) = (state.applied(), write(&reader, data_group, state));
+                if done.send(Written { data_group, index, result }).is_err() {
                     return;
                 }
             }
@@ -55,9 +55,9 @@ impl SnapshotThread {
     }
 
     /// Has a group's state written. All that it has is durable.
-    pub(super) fn begin(&mut self, group: u16, state: FrozenState) {
+    pub(super) fn begin(&mut self, data_group: u16, state: FrozenState) {
         debug_assert!(!self.is_busy, "one at a time");
-        let is_taken = self.orders.as_ref().is_some_and(|orders| orders.send((group, state)).is_ok());
+        let is_taken = self.orders.as_ref().is_some_and(|orders| orders.send((data_group, state)).is_ok());
         self.is_busy = true;
         if !is_taken {
             self.fail();
@@ -94,9 +94,9 @@ impl Drop for SnapshotThread {
     }
 }
 
-fn write(reader: &JournalReader, group: u16, state: FrozenState) -> Result<u64, StoreError> {
+fn write(reader: &JournalReader, data_group: u16, state: FrozenState) -> Result<u64, StoreError> {
     // With one replica there is one term.
-    let mut draft = reader.new_snapshot(GroupId(group), state.applied(), 0)?;
+    let mut draft = reader.new_snapshot(DataGroupId(data_group), state.applied(), 0)?;
     snapshot::write(state, &mut draft).map_err(store_error)?;
     draft.finish()
 }

@@ -147,7 +147,7 @@ impl LogThread {
     ) -> Result<Option<usize>, StoreError> {
         for (n, (record, body)) in batch.iter().enumerate().skip(from) {
             match self.append_record(record, appended_at_us, body) {
-                Ok(()) => self.lanes.appended(shard, batch.last_ticket - (batch.records.len() - 1 - n) as u64),
+                Ok(()) => self.lanes.appended(shard, batch.last_lsn - (batch.records.len() - 1 - n) as u64),
                 Err(error) if error.is_retryable() => return Ok(Some(n)),
                 Err(error) => return Err(error),
             }
@@ -158,10 +158,10 @@ impl LogThread {
     fn append_record(&mut self, record: &Record, appended_at_us: i64, body: &[u8]) -> Result<(), StoreError> {
         let (stream, partition) = match (record.to, &mut self.keeper) {
             (Destination::Stream { stream, partition }, _) => (stream, partition),
-            (Destination::Group { group, index }, Some(keeper)) => {
-                return keeper.append((group, index), record, appended_at_us, body);
+            (Destination::DataGroup { data_group, index }, Some(keeper)) => {
+                return keeper.append((data_group, index), record, appended_at_us, body);
             }
-            (Destination::Group { .. }, None) => panic!("a shard keeps what the node has no log for"),
+            (Destination::DataGroup { .. }, None) => panic!("a shard keeps what the node has no log for"),
         };
         let append = Append {
             partition,
@@ -221,10 +221,10 @@ impl LogThread {
         let was_full = self.shared.full.swap(false, Ordering::Relaxed);
         self.awaited = false;
         let is_room = self.shared.arrived(std::mem::take(&mut self.appended_bytes));
-        for (shard, ticket) in self.lanes.tickets().iter().enumerate() {
+        for (shard, lsn) in self.lanes.lsns().iter().enumerate() {
             let cell = &self.shared.committed[shard];
-            if cell.load(Ordering::Relaxed) != *ticket || was_full || is_room {
-                cell.store(*ticket, Ordering::Release);
+            if cell.load(Ordering::Relaxed) != *lsn || was_full || is_room {
+                cell.store(*lsn, Ordering::Release);
                 self.shards[shard].ring();
             }
         }

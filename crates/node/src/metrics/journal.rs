@@ -27,7 +27,7 @@ const NAMES: [(&str, &str); 17] = [
 ];
 
 /// The journal's numbers.
-pub(crate) fn collect(reader: &JournalReader, groups: &DataGroups) -> Vec<Metric> {
+pub(crate) fn collect(reader: &JournalReader, data_groups: &DataGroups) -> Vec<Metric> {
     let info = reader.info();
     let mut metrics = vec![
         Metric::gauge("lapwing_journal_segments", "Files that entries of the data groups lie in.", info.segments),
@@ -35,12 +35,12 @@ pub(crate) fn collect(reader: &JournalReader, groups: &DataGroups) -> Vec<Metric
         Metric::gauge(
             "lapwing_journal_queued_messages",
             "Messages that wait for kept sessions and consumer groups, each once for each of them.",
-            groups.queued(),
+            data_groups.queued(),
         ),
         Metric::gauge(
             "lapwing_journal_lost_entries",
             "Entries whose loss was accepted, met in the log by this start; see lapwing store.",
-            groups.lost(),
+            data_groups.lost(),
         ),
     ];
     for (name, help, value) in reader.counters().list() {

@@ -38,7 +38,7 @@ impl Shard {
     }
 
     /// Takes a connection that another shard has read the CONNECT of, or whose handshake is done.
-    pub(super) fn adopt(&mut self, moved: MovedConnection) {
+    pub(super) fn take_connection(&mut self, moved: MovedConnection) {
         let mut connection = Connection::new(moved.socket, moved.listener, moved.accepted_at);
         connection.bytes_in = moved.bytes.len() as u64;
         connection.input = moved.bytes;

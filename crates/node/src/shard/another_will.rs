@@ -46,9 +46,9 @@ impl Shard {
         if self.refuses_connections() {
             return Err(ReasonCode::QuotaExceeded);
         }
-        let mut licence = self.lend_licence(client.session);
-        let permitted = self.permit_will(connect, licence.as_mut());
-        self.return_licence(client.session, licence);
+        let mut permissions = self.lend_permissions(client.session);
+        let permitted = self.permit_will(connect, permissions.as_mut());
+        self.return_permissions(client.session, permissions);
         if let (Err(_), Some(will)) = (permitted, &connect.will) {
             self.audit_forbidden(client.session, Refusal::Publish, will.topic);
         }

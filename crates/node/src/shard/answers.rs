@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use lapwing_codec::ReasonCode;
-use lapwing_session::{Reply, SessionKey};
+use lapwing_session::{CommitToken, Reply, SessionKey};
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
@@ -18,8 +18,8 @@ pub(crate) struct Answer {
     pub(crate) replays: Vec<(Box<str>, Before)>,
     /// Filters under which messages may wait in holds, which are offered after it. Empty where there is no hold.
     pub(crate) wanted: Vec<Box<str>>,
-    /// It must not leave before this promise is kept.
-    pub(crate) promise: Option<u64>,
+    /// It must not leave before this is committed: the subscription is on disk then.
+    pub(crate) token: Option<CommitToken>,
     /// Filters of groups, each with its place in the answer: only now it is known whether the group takes the session, and
     /// whoever watches subscriptions is told. Empty where nobody watches.
     pub(crate) untold: Vec<(usize, Box<str>)>,
@@ -60,7 +60,7 @@ impl Answers {
         pending.answer.reply.append(part.reply);
         pending.answer.replays.extend(part.replays);
         pending.answer.wanted.extend(part.wanted);
-        pending.answer.promise = pending.answer.promise.max(part.promise);
+        pending.answer.token = pending.answer.token.max(part.token);
         pending.answer.untold.extend(part.untold);
         pending.outstanding += outstanding;
     }

@@ -83,9 +83,9 @@ impl Shard {
 
     /// A client may not publish to `topic`, or subscribe to it.
     pub(super) fn audit_forbidden(&mut self, key: SessionKey, what: Refusal, topic: &str) {
-        let Some(entry) = self.clients.entry(key) else { return };
+        let Some(row) = self.clients.row(key) else { return };
         let (client_id, identity, index) =
-            (entry.session.shared_client_id().clone(), entry.standing.identity.clone(), entry.connection);
+            (row.session.shared_client_id().clone(), row.standing.identity.clone(), row.connection);
         let address = || index.map(|index| self.address(index)).unwrap_or_default();
         let (event, verb) = match what {
             Refusal::Subscribe => ("subscribe_refused", "subscribe"),
@@ -115,7 +115,7 @@ impl Shard {
                 }),
             )
         });
-        let Some(client) = self.clients.peek(key).and_then(|entry| entry.standing.who.clone()) else { return };
+        let Some(client) = self.clients.peek(key).and_then(|row| row.standing.who.clone()) else { return };
         if is_told {
             self.note_event(&client, &Happened::Forbidden { what: verb, topic: &told(topic) });
         }
@@ -179,20 +179,20 @@ impl Shard {
 
     /// A client by name, for programs: whatever else a line says comes beside it.
     pub(super) fn facts_of(&self, event: &str, key: SessionKey, index: usize) -> Value {
-        let entry = self.clients.peek(key);
+        let row = self.clients.peek(key);
         json!({
-            "event": event, "client_id": entry.map(|entry| told(entry.session.client_id())),
-            "username": entry.and_then(|entry| entry.standing.identity.name()).map(told),
+            "event": event, "client_id": row.map(|row| told(row.session.client_id())),
+            "username": row.and_then(|row| row.standing.identity.name()).map(told),
             "address": self.address(index), "listener": self.listener_url(index),
         })
     }
 
     /// A client with its id and its name.
     fn called(&self, key: SessionKey) -> String {
-        let Some(entry) = self.clients.peek(key) else { return "a client".to_owned() };
-        let identity = &entry.standing.identity;
+        let Some(row) = self.clients.peek(key) else { return "a client".to_owned() };
+        let identity = &row.standing.identity;
         let name = identity.name().map_or_else(|| "anonymous".to_owned(), |name| format!("{:?}", told(name)));
-        format!("client {:?} ({name})", told(entry.session.client_id()))
+        format!("client {:?} ({name})", told(row.session.client_id()))
     }
 
     /// The same, and where its connection comes from.

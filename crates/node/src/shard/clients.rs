@@ -6,13 +6,13 @@ use lapwing_session::{Close, Counters as SessionCounters, DropReason, Fact, Io, 
 use slab::Slab;
 
 use super::buffers::Buffers;
+use super::commits::CommitTokens;
 use super::connection::Connection;
-use super::entry::Entry;
 use super::groups::{Membership, Outcomes};
 use super::holdings::Holdings;
 use super::keeping::{Keeping, Kept};
-use super::promises::Promises;
 use super::sent::Sent;
+use super::session_row::SessionRow;
 use super::session_table::SessionTable;
 use super::standing::Standing;
 use super::turn_lists::touch;
@@ -45,7 +45,7 @@ pub(crate) struct Clients {
     pub(crate) outcomes: Outcomes,
     /// When what is handled now was read, on the node's clock.
     pub(crate) now_us: u64,
-    /// What of them goes to the disk, if anything does.
+    /// Makes the entries of sessions, groups and retained messages; none where nothing is kept on disk.
     pub(crate) keeping: Option<Box<Keeping>>,
     /// What kept sessions have told in this turn.
     pub(crate) facts: Vec<(Kept, Fact)>,
@@ -54,10 +54,10 @@ pub(crate) struct Clients {
     pub(crate) repeats: u16,
     /// The message in hand is kept in memory alone, because a rule about its topic says so.
     pub(crate) in_memory: bool,
-    /// What they wait for.
-    pub(crate) promises: Promises,
+    /// What acknowledgements and fenced output wait for.
+    pub(crate) commit_tokens: CommitTokens,
     /// Connections whose output waits for the disk.
-    pub(super) held: Vec<usize>,
+    pub(super) fenced: Vec<usize>,
     /// How much of what waits for kept sessions is in memory; None: all of it.
     pub(super) windows: Option<Windows>,
     /// Sessions for which something should be read from the log, each once.
@@ -96,8 +96,8 @@ impl Clients {
             told: Vec::new(),
             repeats: 0,
             in_memory: false,
-            promises: Promises::new(shards),
-            held: Vec::new(),
+            commit_tokens: CommitTokens::new(shards),
+            fenced: Vec::new(),
             windows: None,
             asking: Vec::new(),
             buffers: Buffers::default(),
@@ -170,7 +170,7 @@ impl Clients {
         standing: Standing,
         membership: Membership,
     ) {
-        self.sessions.insert(Entry::new(session, connection, timer_ms, standing, membership));
+        self.sessions.insert(SessionRow::new(session, connection, timer_ms, standing, membership));
     }
 
     /// The session of a client id.
@@ -179,19 +179,19 @@ impl Clients {
     }
 
     /// The same to read it.
-    pub(crate) fn peek(&self, key: SessionKey) -> Option<&Entry> {
+    pub(crate) fn peek(&self, key: SessionKey) -> Option<&SessionRow> {
         self.sessions.get(key)
     }
 
-    pub(crate) fn entry(&mut self, key: SessionKey) -> Option<&mut Entry> {
+    pub(crate) fn row(&mut self, key: SessionKey) -> Option<&mut SessionRow> {
         self.sessions.get_mut(key)
     }
 
     /// Takes a session out.
-    pub(crate) fn remove_session(&mut self, key: SessionKey) -> Option<Entry> {
-        let entry = self.sessions.remove(key)?;
-        self.holdings.without_session(entry.counted);
-        Some(entry)
+    pub(crate) fn remove_session(&mut self, key: SessionKey) -> Option<SessionRow> {
+        let row = self.sessions.remove(key)?;
+        self.holdings.without_session(row.counted);
+        Some(row)
     }
 
     /// The keys of all sessions.
@@ -205,7 +205,7 @@ impl Clients {
     }
 
     /// The session that stands there, if one does.
-    pub(crate) fn session_at(&self, place: usize) -> Option<&Entry> {
+    pub(crate) fn session_at(&self, place: usize) -> Option<&SessionRow> {
         self.sessions.at(place)
     }
 
@@ -216,7 +216,7 @@ impl Clients {
     /// Connections, sessions, client ids, and all lists of those with work to do.
     #[cfg(test)]
     pub(crate) fn lengths(&self) -> [usize; 5] {
-        let listed = self.ready.len() + self.touched.len() + self.awaiting.len() + self.large.len() + self.held.len();
+        let listed = self.ready.len() + self.touched.len() + self.awaiting.len() + self.large.len() + self.fenced.len();
         let others = self.overflowing.len() + self.losing.len() + self.facts.len() + self.asking.len();
         let [sessions, ids, places] = self.sessions.lengths();
         [self.connections.len(), sessions, ids, listed + others, places]
@@ -227,8 +227,8 @@ impl Clients {
     /// `None` when there is no such session any more.
     pub(crate) fn with<T>(&mut self, key: SessionKey, work: impl FnOnce(&mut Session, &mut Io<'_>) -> T) -> Option<T> {
         let at_hand_bytes_max = self.at_hand_bytes_max();
-        let entry = self.sessions.get_mut(key)?;
-        let connection = entry.connection.and_then(|index| Some((index, self.connections.get_mut(index)?)));
+        let row = self.sessions.get_mut(key)?;
+        let connection = row.connection.and_then(|index| Some((index, self.connections.get_mut(index)?)));
         let now_us = self.now_us;
         let answer = match connection {
             Some((index, connection)) => {
@@ -237,10 +237,10 @@ impl Clients {
                     connection.output = self.buffers.take();
                 }
                 let io = Io::at(&mut connection.output, &mut self.counters, now_us);
-                let answer = work(&mut entry.session, &mut Io { at_hand_bytes_max, ..io });
-                if entry.session.has_facts() && entry.tell(&mut self.told, &mut self.facts) {
-                    let promise = self.promises.take();
-                    connection.hold_output(before, promise);
+                let answer = work(&mut row.session, &mut Io { at_hand_bytes_max, ..io });
+                if row.session.has_facts() && row.tell(&mut self.told, &mut self.facts) {
+                    let token = self.commit_tokens.take();
+                    connection.fence_output(before, token);
                 }
                 if connection.output.len() > before {
                     self.sent.count(&connection.output[before..]);
@@ -257,23 +257,23 @@ impl Clients {
             None => {
                 let mut nowhere = Vec::new();
                 let io = Io::at(&mut nowhere, &mut self.counters, now_us);
-                let answer = work(&mut entry.session, &mut Io { at_hand_bytes_max, ..io });
-                if entry.session.has_facts() {
-                    entry.tell(&mut self.told, &mut self.facts);
+                let answer = work(&mut row.session, &mut Io { at_hand_bytes_max, ..io });
+                if row.session.has_facts() {
+                    row.tell(&mut self.told, &mut self.facts);
                 }
                 answer
             }
         };
-        self.holdings.session(&entry.session, &mut entry.counted);
-        if entry.session.has_outcomes() {
-            self.outcomes.take_from(&mut entry.session, entry.membership.epoch);
+        self.holdings.session(&row.session, &mut row.counted);
+        if row.session.has_outcomes() {
+            self.outcomes.take_from(&mut row.session, row.membership.epoch);
         }
-        if entry.session.wants_page() && !entry.asks_page {
-            entry.asks_page = true;
+        if row.session.wants_page() && !row.asks_page {
+            row.asks_page = true;
             self.asking.push(key);
         }
-        if entry.session.awaits_commit() && !entry.awaiting {
-            entry.awaiting = true;
+        if row.session.awaits_commit() && !row.awaiting {
+            row.awaiting = true;
             self.awaiting.push(key);
         }
         Some(answer)
@@ -306,7 +306,7 @@ impl Clients {
 
     /// A message of a group has ended here without its session.
     pub(crate) fn add_outcome(&mut self, key: SessionKey, outcome: Outcome) {
-        if let Some(epoch) = self.entry(key).map(|entry| entry.membership.epoch) {
+        if let Some(epoch) = self.row(key).map(|row| row.membership.epoch) {
             self.outcomes.add(key, epoch, outcome);
         }
     }

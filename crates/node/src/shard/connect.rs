@@ -8,14 +8,14 @@ use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode, Version, announc
 use lapwing_session::{Admission, Session, Settings, admit, refuse_connect, refuse_malformed};
 
 use super::connection::Stage;
-use super::entry::Entry;
 use super::given_id;
 use super::groups::Membership;
 use super::in_hand::InHand;
 use super::judge::Stop;
 use super::keeping::KeptAs;
-use super::licence::Licence;
+use super::permissions::Permissions;
 use super::serve::Flow;
+use super::session_row::SessionRow;
 use super::standing::Standing;
 use super::{Due, Shard};
 use crate::events::Happened;
@@ -49,7 +49,7 @@ impl Shard {
     /// The next packet of a client whose CONNECT waits for the end of its authentication.
     fn next_step(&mut self, index: usize, packet: &Packet<'_>) -> Flow {
         let kept = self.exchange(index).map(|exchange| std::mem::take(&mut exchange.connect)).unwrap_or_default();
-        let limits = self.terms_of(index).limits.clone();
+        let limits = self.client_settings(index).limits.clone();
         // It was decoded before; the same limits take it again.
         let Ok(Some((Packet::Connect(connect), _))) = decode(&kept, Version::V5, &limits) else {
             self.finish_connection(index);
@@ -88,8 +88,8 @@ impl Shard {
             Ok(standing) => standing,
             Err(stop) => return self.stop_connect(index, connect, stop, bytes),
         };
-        let licence = match self.permit_connect(index, connect, &standing.identity, &admission.client_id) {
-            Ok(licence) => licence,
+        let permissions = match self.permit_connect(index, connect, &standing.identity, &admission.client_id) {
+            Ok(permissions) => permissions,
             Err(reason) => return self.refuse(index, connect, reason, None),
         };
         if self.must_show_itself(index, connect, &admission.client_id) {
@@ -113,13 +113,13 @@ impl Shard {
             }
         };
         let admission = self.with_envelope(admission, connect, &standing.identity);
-        self.open_session(index, connect, &admission, standing, licence);
+        self.open_session(index, connect, &admission, standing, permissions);
         Flow::Continue
     }
 
     /// What holds for a client. One that the broker gave its id comes back with it, be it longer than those of others may be.
     pub(super) fn settings_for(&mut self, index: usize, client_id: &str) -> Arc<Settings> {
-        let settings = self.terms_of(index).settings.clone();
+        let settings = self.client_settings(index).settings.clone();
         if client_id.len() <= usize::from(settings.client_id_bytes_max) || !given_id::is_given(client_id) {
             return settings;
         }
@@ -181,22 +181,22 @@ impl Shard {
         connect: &Connect<'_>,
         admission: &Admission,
         standing: Standing,
-        licence: Option<Box<Licence>>,
+        permissions: Option<Box<Permissions>>,
     ) {
         let existing = self.take_existing(&admission.client_id, &standing.identity);
-        let former = existing.as_ref().map_or_else(KeptAs::default, |entry| *entry.kept_as);
-        let former_identity = existing.as_ref().map(|entry| entry.standing.identity.clone());
+        let former = existing.as_ref().map_or_else(KeptAs::default, |row| *row.kept_as);
+        let former_identity = existing.as_ref().map(|row| row.standing.identity.clone());
         let begun = self.clients.connection(index).map_or(0, |connection| connection.output.len());
-        let timer_ms = existing.as_ref().and_then(|entry| entry.timer_ms);
+        let timer_ms = existing.as_ref().and_then(|row| row.timer_ms);
         let (mut away, mut rest) = (None, None);
-        let existing = existing.map(|entry| {
-            away = entry.away;
-            rest = Some((entry.membership, entry.standing.who));
-            entry.session
+        let existing = existing.map(|row| {
+            away = row.away;
+            rest = Some((row.membership, row.standing.who));
+            row.session
         });
         let key = self.clients.next_key();
         let now_ms = self.now_ms;
-        let settings = self.terms_of(index).settings.clone();
+        let settings = self.client_settings(index).settings.clone();
         let Some(opened) =
             self.clients.open(index, |io| Session::open(connect, admission, key, &settings, existing, now_ms, io))
         else {
@@ -210,13 +210,13 @@ impl Shard {
         let kept = if opened.session_present { rest.take() } else { None };
         let membership = self.membership(index, connect, &opened.session, kept.map(|(membership, _)| membership));
         self.clients.insert_session(opened.session, Some(index), timer_ms, standing, membership);
-        if let Some(entry) = self.clients.entry(key).filter(|_| opened.session_present) {
-            entry.away = away;
+        if let Some(row) = self.clients.row(key).filter(|_| opened.session_present) {
+            row.away = away;
         }
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Open { session: key, version: connect.version };
             connection.gate = None;
-            connection.licence = licence;
+            connection.permissions = permissions;
             connection.open_since_ms = now_ms;
         }
         self.clients.let_in(index);
@@ -251,20 +251,20 @@ impl Shard {
     /// The session that the client has already, taken out of the table and off its former connection.
     ///
     /// One that nobody in particular began ends here when somebody with a name comes: it is not theirs to read.
-    fn take_existing(&mut self, client_id: &str, identity: &Identity) -> Option<Entry> {
+    fn take_existing(&mut self, client_id: &str, identity: &Identity) -> Option<SessionRow> {
         let key = self.clients.find(client_id)?;
-        if let Some(former) = self.clients.entry(key)?.connection {
+        if let Some(former) = self.clients.row(key)?.connection {
             self.take_over(former, key);
             // A session that was to end with its connection has ended.
-            self.clients.entry(key)?;
+            self.clients.row(key)?;
         }
         self.left_offline();
-        let entry = self.clients.remove_session(key)?;
-        self.shared.shares.sessions.give_back(Holder::of(&entry.standing.identity));
-        if entry.standing.identity == *identity {
-            return Some(entry);
+        let row = self.clients.remove_session(key)?;
+        self.shared.shares.sessions.give_back(Holder::of(&row.standing.identity));
+        if row.standing.identity == *identity {
+            return Some(row);
         }
-        self.end_entry(entry);
+        self.end_row(row);
         None
     }
 
@@ -314,10 +314,10 @@ impl Shard {
 
     /// Lets a session's next deadline wake this shard, unless an earlier timer does so anyway.
     pub(super) fn set_timer(&mut self, key: lapwing_session::SessionKey) {
-        let Some(entry) = self.clients.entry(key) else { return };
-        let Some(deadline_ms) = entry.session.deadline_ms() else { return };
-        if entry.timer_ms.is_none_or(|timer_ms| deadline_ms < timer_ms) {
-            entry.timer_ms = Some(deadline_ms);
+        let Some(row) = self.clients.row(key) else { return };
+        let Some(deadline_ms) = row.session.deadline_ms() else { return };
+        if row.timer_ms.is_none_or(|timer_ms| deadline_ms < timer_ms) {
+            row.timer_ms = Some(deadline_ms);
             self.timers.add(deadline_ms, Due::Session(key));
         }
     }

@@ -4,15 +4,15 @@ use std::io;
 use std::time::Instant;
 
 use lapwing_codec::Version;
-use lapwing_session::SessionKey;
+use lapwing_session::{CommitToken, SessionKey};
 use lapwing_transport::Socket;
 
-use super::barriers::Barriers;
 use super::delayed::Delayed;
+use super::fences::Fences;
 use super::gate::Gate;
-use super::licence::Licence;
 use super::packet_ends::PacketEnds;
 use super::parts::Parts;
+use super::permissions::Permissions;
 use super::rate::Rate;
 use super::room::Room;
 use super::skipping::Skipping;
@@ -37,8 +37,8 @@ pub(crate) struct Connection {
     written: usize,
     /// Where the packets in it end.
     ends: PacketEnds,
-    /// What of the output has to wait for the disk, if anything.
-    barriers: Option<Box<Barriers>>,
+    /// Where the output is fenced: from there on it waits for the disk. None: all of it may leave.
+    fences: Option<Box<Fences>>,
     /// Stands in the list of connections whose output waits for the disk.
     pub(crate) waits_for_disk: bool,
     /// The kernel may have bytes for us.
@@ -55,14 +55,14 @@ pub(crate) struct Connection {
     pub(crate) queued: bool,
     /// Stands in the list of connections to be flushed.
     pub(crate) touched: bool,
-    /// Must not be read until there is room.
-    pub(crate) hold: Option<Hold>,
+    /// Why it is not read on; none while it is.
+    pub(crate) paused: Option<Pause>,
     /// What it waits for at the gate, or was told there; none when it passes freely.
     pub(crate) gate: Option<Box<Gate>>,
     /// Its refusal, while that waits; over but for that.
     pub(super) delayed: Option<Box<Delayed>>,
-    /// What its client may do; none while it connects, and where there are no rules.
-    pub(crate) licence: Option<Box<Licence>>,
+    /// What its client may publish and subscribe to; none while it connects, and where there are no rules.
+    pub(crate) permissions: Option<Box<Permissions>>,
     /// Since when the kernel takes nothing, on the shard's clock; 0: it does.
     pub(crate) stalled_since_ms: u64,
     /// A timer looks after its stall.
@@ -104,9 +104,9 @@ pub(crate) enum Stage {
     Closing,
 }
 
-/// Where room is missing.
+/// Why a connection is not read on. Most pauses are for want of room: this says where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(crate) enum Pause {
     /// In a mailbox of another shard.
     Mail,
     /// In the log.
@@ -133,7 +133,7 @@ pub(crate) enum Flushed {
     /// The kernel takes no more for now.
     Rest,
     /// The rest has to wait for the disk.
-    Held,
+    Fenced,
     /// The connection is over.
     Broken,
 }
@@ -150,7 +150,7 @@ impl Connection {
             output: Vec::new(),
             written: 0,
             ends: PacketEnds::default(),
-            barriers: None,
+            fences: None,
             waits_for_disk: false,
             readable: true,
             ended: false,
@@ -162,10 +162,10 @@ impl Connection {
             bytes_out: 0,
             queued: false,
             touched: false,
-            hold: None,
+            paused: None,
             gate: None,
             delayed: None,
-            licence: None,
+            permissions: None,
             stalled_since_ms: 0,
             watched: false,
             rate: None,
@@ -194,43 +194,44 @@ impl Connection {
         self.output_bytes() - self.ends.largest_rest(&self.output, self.written)
     }
 
-    /// What was written to the output from `position` on must not leave before `promise` is kept.
+    /// What was written to the output from `position` on must not leave before `token` is committed.
     ///
-    /// Where nothing was written, nothing waits: a barrier without bytes behind it would outlive the buffer that it counts
-    /// in, and later be at a place of another one.
-    pub(crate) fn hold_output(&mut self, position: usize, promise: u64) {
+    /// Where nothing was written, nothing waits: a fence without bytes behind it would outlive the buffer whose positions it
+    /// counts, and later stand in the midst of other bytes.
+    pub(crate) fn fence_output(&mut self, position: usize, token: CommitToken) {
         if position < self.output.len() {
-            self.barriers.get_or_insert_default().add(position, promise);
+            self.fences.get_or_insert_default().add(position, token);
         }
     }
 
-    /// True when some of the output waits for the disk.
-    pub(crate) fn is_held(&self) -> bool {
-        self.barriers.is_some()
+    /// True when a fence stands in the output: some of it waits for the disk.
+    pub(crate) fn is_fenced(&self) -> bool {
+        self.fences.is_some()
     }
 
-    /// Forgets what waits for the disk: the connection ends before it may leave.
-    pub(crate) fn forget_held(&mut self, kept: u64) {
-        if let Some(mut barriers) = self.barriers.take() {
-            self.output.truncate(barriers.free(kept, self.output.len()));
+    /// Takes what lies behind the first fence out of the output: the connection ends before it may leave.
+    pub(crate) fn drop_fenced(&mut self, committed: CommitToken) {
+        if let Some(mut fences) = self.fences.take() {
+            self.output.truncate(fences.free(committed, self.output.len()));
         }
     }
 
     /// How much of the output may leave.
-    fn free_output(&mut self, kept: u64) -> usize {
+    fn free_output(&mut self, committed: CommitToken) -> usize {
         let len = self.output.len();
-        let Some(barriers) = &mut self.barriers else { return len };
-        let free = barriers.free(kept, len);
-        if barriers.is_empty() {
-            self.barriers = None;
+        let Some(fences) = &mut self.fences else { return len };
+        let free = fences.free(committed, len);
+        if fences.is_empty() {
+            self.fences = None;
         }
         free
     }
 
-    /// Writes what waits, as far as the promises `kept` let it; returns how many bytes the kernel took, and what is left.
-    pub(crate) fn flush(&mut self, now_ms: u64, kept: u64) -> (u64, Flushed) {
+    /// Writes what waits, as far as fences let it with everything up to `committed` on disk; returns how many bytes the
+    /// kernel took, and what is left.
+    pub(crate) fn flush(&mut self, now_ms: u64, committed: CommitToken) -> (u64, Flushed) {
         let mut taken = 0;
-        let free = self.free_output(kept);
+        let free = self.free_output(committed);
         while self.written < free {
             match self.socket.write(&self.output[self.written..free]) {
                 Ok(0) => return (taken, Flushed::Broken),
@@ -248,9 +249,9 @@ impl Connection {
         }
         if free < self.output.len() {
             self.take_written();
-            return (taken, Flushed::Held);
+            return (taken, Flushed::Fenced);
         }
-        debug_assert!(self.barriers.is_none(), "a barrier behind which there is nothing");
+        debug_assert!(self.fences.is_none(), "a fence behind which there is nothing");
         self.clear_output();
         (taken, self.flush_socket(now_ms))
     }
@@ -276,12 +277,12 @@ impl Connection {
         self.output = Vec::new();
     }
 
-    /// Empties the output; barriers count in it, so they go with it.
+    /// Empties the output; fences are positions in it, so they go with it.
     fn clear_output(&mut self) {
         self.output.clear();
         self.written = 0;
         self.ends = PacketEnds::default();
-        self.barriers = None;
+        self.fences = None;
     }
 
     fn keep_rest(&mut self, now_ms: u64) {
@@ -297,8 +298,8 @@ impl Connection {
             self.ends.pass(&self.output, self.written);
             self.ends.shift(self.written);
             self.output.drain(..self.written);
-            if let Some(barriers) = &mut self.barriers {
-                barriers.shift(self.written);
+            if let Some(fences) = &mut self.fences {
+                fences.shift(self.written);
             }
             self.written = 0;
         }

@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 use lapwing_session::{Delivered, Grant, Routed, SessionKey};
 
 use super::clients::Clients;
-use super::entry::Entry;
 use super::keeping::Kept;
+use super::session_row::SessionRow;
 
 impl Clients {
     /// Delivers a message to one session; false when there is no such session any more.
@@ -32,7 +32,7 @@ impl Clients {
         // What waits for a kept session stays in the log.
         if self.keeps_no_more && kept.is_none() && self.would_wait(key, routed) {
             self.not_kept += 1;
-            self.entry(key)?.session.note_refused();
+            self.row(key)?.session.note_refused();
             return Some(true);
         }
         let delivered = match kept {
@@ -44,7 +44,7 @@ impl Clients {
         let delivered = delivered?;
         // A message that is sent drives out no other.
         if delivered != Delivered::Sent
-            && let Some(reason) = self.entry(key).and_then(|entry| entry.session.take_loss_news())
+            && let Some(reason) = self.row(key).and_then(|row| row.session.take_loss_news())
         {
             self.losing.push((key, reason));
         }
@@ -69,9 +69,9 @@ impl Clients {
         let delivered = self.with(key, |session, io| {
             let delivered = session.deliver(routed, grants, entry, now_ms, io);
             if let (Some(keeping), Some(entry)) = (&mut keeping, entry)
-                && let Some(terms) = session.kept_terms(entry)
+                && let Some(options) = session.kept_options(entry)
             {
-                keeping.keeper(kept, &terms);
+                keeping.keeper(kept, &options);
             }
             delivered
         });
@@ -81,15 +81,15 @@ impl Clients {
 
     /// Whether a bound message for connection `epoch` of a session would be sent at once; also when that connection is over.
     pub(crate) fn takes_next(&mut self, key: SessionKey, epoch: u64) -> bool {
-        let Some(entry) = self.entry(key).filter(|entry| entry.membership.epoch == epoch) else { return true };
-        let Some(index) = entry.connection else { return true };
+        let Some(row) = self.row(key).filter(|row| row.membership.epoch == epoch) else { return true };
+        let Some(index) = row.connection else { return true };
         let output_bytes = self.connections.get(index).map_or(0, |connection| connection.output.len());
-        self.entry(key).is_some_and(|entry| entry.session.may_send_next(output_bytes))
+        self.row(key).is_some_and(|row| row.session.may_send_next(output_bytes))
     }
 
     /// How the log knows a session.
     pub(crate) fn kept(&mut self, key: SessionKey) -> Option<Kept> {
-        self.entry(key)?.kept_as.kept
+        self.row(key)?.kept_as.kept
     }
 
     /// How the log knows a session that is to have the message in hand there; `None`: it has it in memory, if at all.
@@ -98,29 +98,29 @@ impl Clients {
         if !self.in_memory {
             return self.kept(key);
         }
-        let entry = self.entry(key)?;
-        let kept = entry.kept_as.kept?;
+        let row = self.row(key)?;
+        let kept = row.kept_as.kept?;
         // What waits may be of the same topic and from before the rule. It lies in the log, behind all that is in memory, so
         // this message follows it there: else it would overtake.
-        if entry.kept_as.rules_version != rules_version && entry.session.queued_messages() == 0 {
-            entry.kept_as.edit().rules_version = rules_version;
+        if row.kept_as.rules_version != rules_version && row.session.queued_messages() == 0 {
+            row.kept_as.edit().rules_version = rules_version;
         }
-        (entry.kept_as.rules_version != rules_version).then_some(kept)
+        (row.kept_as.rules_version != rules_version).then_some(kept)
     }
 
     /// Whether a session has room for a QoS 1 or 2 message of so many bytes; one that is gone needs none.
     pub(crate) fn has_room_for(&mut self, key: SessionKey, bytes: u64) -> bool {
         let keeps_no_more = self.keeps_no_more;
-        self.entry(key).is_none_or(|entry| {
-            let would_wait = entry.connection.is_none() || entry.session.queued_messages() > 0;
-            let has_memory = !keeps_no_more || entry.kept_as.kept.is_some() || !would_wait;
-            has_memory && entry.session.has_room_for(bytes)
+        self.row(key).is_none_or(|row| {
+            let would_wait = row.connection.is_none() || row.session.queued_messages() > 0;
+            let has_memory = !keeps_no_more || row.kept_as.kept.is_some() || !would_wait;
+            has_memory && row.session.has_room_for(bytes)
         })
     }
 
     /// Whether the message would lie in memory with a client that does not take it now.
     fn would_wait(&mut self, key: SessionKey, routed: &Routed<'_>) -> bool {
-        let would_wait = |entry: &mut Entry| entry.connection.is_none() || entry.session.queued_messages() > 0;
-        routed.publish().qos.is_acknowledged() && self.entry(key).is_some_and(would_wait)
+        let would_wait = |row: &mut SessionRow| row.connection.is_none() || row.session.queued_messages() > 0;
+        routed.publish().qos.is_acknowledged() && self.row(key).is_some_and(would_wait)
     }
 }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use lapwing_session::{Session, SessionKey};
 
-use super::entry::Entry;
 use super::groups::Membership;
-use super::hold::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
+use super::pause::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
+use super::session_row::SessionRow;
 use super::{Due, Shard};
 use crate::holder::Holder;
 use crate::hooks::HookClient;
@@ -20,15 +20,15 @@ use crate::hooks::HookClient;
 const SHARES_AT_MOST: u64 = 64;
 
 impl Shard {
-    /// The session of an entry that has been taken out of the table is over.
-    pub(super) fn end_entry(&mut self, mut entry: Entry) {
-        if let Some(qos) = entry.session.will().map(|will| will.publish.qos) {
-            self.owe_will_of(&mut entry.kept_as, entry.session.shared_client_id(), qos);
+    /// The session of a row that has been taken out of the table is over.
+    pub(super) fn end_row(&mut self, mut row: SessionRow) {
+        if let Some(qos) = row.session.will().map(|will| will.publish.qos) {
+            self.owe_will_of(&mut row.kept_as, row.session.shared_client_id(), qos);
         }
-        self.keep_ended(entry.session.shared_client_id(), *entry.kept_as);
-        let holder = self.holder_by(entry.standing.identity.name(), entry.session.shared_client_id());
-        let who = entry.standing.who.as_ref();
-        self.end_session(entry.session, &entry.membership, (who, holder), entry.kept_as.is_keeper);
+        self.keep_ended(row.session.shared_client_id(), *row.kept_as);
+        let holder = self.holder_by(row.standing.identity.name(), row.session.shared_client_id());
+        let who = row.standing.who.as_ref();
+        self.end_session(row.session, &row.membership, (who, holder), row.kept_as.is_keeper);
     }
 
     /// A session is over: its subscriptions go, and a will that still waited is published.

@@ -139,8 +139,8 @@ impl Shard {
     }
 
     fn answer_again(&mut self, index: usize, session: SessionKey, verdict: Verdict) {
-        let Some(entry) = self.clients.entry(session) else { return };
-        let is_same = |name: Option<&str>| name.is_none() || name == entry.standing.identity.name();
+        let Some(row) = self.clients.row(session) else { return };
+        let is_same = |name: Option<&str>| name.is_none() || name == row.standing.identity.name();
         let answer = match &verdict {
             Verdict::Continue(data) => AuthAnswer::Continue { data: data.as_deref(), reason_string: None },
             // Rights, will and session are those of the identity that has connected: it cannot become another.

@@ -8,7 +8,7 @@
 use lapwing_codec::{Auth, AuthProperties, Connect, Packet, ReasonCode, Version};
 
 use super::Shard;
-use super::connection::{Hold, Stage};
+use super::connection::{Pause, Stage};
 use super::serve::Flow;
 use super::standing::Standing;
 use crate::holder::Holder;
@@ -42,6 +42,6 @@ impl Shard {
     pub(super) fn awaits_word(&mut self, index: usize) -> bool {
         let Some(connection) = self.clients.connection(index) else { return false };
         let is_judged = connection.gate.as_ref().is_some_and(|gate| gate.candidate.judged.is_some());
-        is_judged && matches!(connection.stage, Stage::Connecting { .. }) && connection.hold != Some(Hold::Gate)
+        is_judged && matches!(connection.stage, Stage::Connecting { .. }) && connection.paused != Some(Pause::Gate)
     }
 }

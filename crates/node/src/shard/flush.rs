@@ -1,6 +1,6 @@
 //! Writing out: each touched connection once per turn, and what becomes of one that does not take its bytes.
 
-use super::connection::{Flushed, Hold, Stage};
+use super::connection::{Flushed, Pause, Stage};
 use super::in_hand::InHand;
 use super::{Due, Shard};
 
@@ -37,24 +37,24 @@ impl Shard {
 
     fn write_out_in_hand(&mut self, index: usize) {
         let now_ms = self.now_ms;
-        let kept = self.clients.promises.kept();
+        let committed = self.clients.commit_tokens.committed();
         let Some(connection) = self.clients.connection(index) else { return };
         if connection.write_failed {
             return self.hear_last_words(index);
         }
-        let (bytes, flushed) = connection.flush(now_ms, kept);
+        let (bytes, flushed) = connection.flush(now_ms, committed);
         connection.bytes_out += bytes;
         if let Stage::Open { session, .. } = connection.stage {
             self.replays.wake(session);
         }
         self.counters.bytes_out.add(bytes);
-        if connection.hold == Some(Hold::Output) {
-            self.release_reader(index);
+        if connection.paused == Some(Pause::Output) {
+            self.resume_reader(index);
         }
         match flushed {
             Flushed::All => self.flushed(index),
             Flushed::Rest => self.check_reader(index),
-            Flushed::Held => self.held_back(index),
+            Flushed::Fenced => self.wait_at_fence(index),
             Flushed::Broken => self.hear_last_words(index),
         }
     }
@@ -81,13 +81,13 @@ impl Shard {
         }
     }
 
-    /// The rest waits for the disk, and the connection with it; one that ends does not: what it was not told, it was not
-    /// promised.
-    fn held_back(&mut self, index: usize) {
-        let kept = self.clients.promises.kept();
+    /// What is left of the output is fenced: it waits for the disk, and the connection with it. One that ends does not wait: what
+    /// its client was not told, the client does not count on.
+    fn wait_at_fence(&mut self, index: usize) {
+        let committed = self.clients.commit_tokens.committed();
         let Some(connection) = self.clients.connection(index) else { return };
         if matches!(connection.stage, Stage::Closing) {
-            connection.forget_held(kept);
+            connection.drop_fenced(committed);
             self.clients.touch(index);
         } else {
             self.clients.wait_for_disk(index);

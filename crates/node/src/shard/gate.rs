@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use lapwing_codec::{Packet, Publish, decode};
 
 use super::Shard;
-use super::connection::Hold;
+use super::connection::Pause;
 use super::judge::Candidate;
-use super::licence::permits;
+use super::permissions::permits;
 use super::serve::{Client, Flow};
 use crate::config::OnFailure;
 use crate::hooks::{HookCall, HookFeed, HookMessage, HookName, Missing, Verdict, Whom};
@@ -44,7 +44,7 @@ pub(super) enum Ticket {
 
 /// What became of the wish to ask.
 pub(super) enum Asking {
-    /// The connection is on hold now.
+    /// The connection is paused now.
     Asked,
     /// The queue is full: there will be no answer.
     Full,
@@ -87,33 +87,33 @@ impl Shard {
 
     /// Asks about the run of PUBLISH packets at the beginning of `bytes`, their topic aliases resolved.
     fn ask_publishes(&mut self, index: usize, client: &Client, bytes: &[u8]) -> Asking {
-        let limits = self.terms_of(index).limits.clone();
+        let limits = self.client_settings(index).limits.clone();
         let Some(who) = client.who.clone() else { return Asking::Needless };
         let run_packets = self.hooks.as_ref().map_or(1, HookFeed::run_packets);
         let bridges = self.shared.config.limits.mqtt_bridges;
-        let mut licence = self.lend_licence(client.session);
-        let Some(entry) = self.clients.entry(client.session) else { return Asking::Needless };
+        let mut permissions = self.lend_permissions(client.session);
+        let Some(row) = self.clients.row(client.session) else { return Asking::Needless };
         let (mut calls, mut aliases, mut at) = (Vec::new(), Vec::new(), 0);
         while calls.len() < run_packets && at < RUN_BYTES {
             let Ok(Some((Packet::Publish(publish), len))) = decode(&bytes[at..], client.version, &limits) else {
                 break;
             };
             // What the session refuses or only acknowledges again is none of the hook's business.
-            let is_repeated = entry.session.is_repeated(&publish);
-            let Some(topic) = resolve(&publish, &mut aliases, |alias| entry.session.topic_of(alias)) else { break };
-            let is_beyond = entry.session.beyond(&Publish { topic, ..publish }).is_some();
-            if is_repeated || is_beyond || !permits(licence.as_mut(), topic, bridges) {
+            let is_repeated = row.session.is_repeated(&publish);
+            let Some(topic) = resolve(&publish, &mut aliases, |alias| row.session.topic_of(alias)) else { break };
+            let is_beyond = row.session.beyond(&Publish { topic, ..publish }).is_some();
+            if is_repeated || is_beyond || !permits(permissions.as_mut(), topic, bridges) {
                 break;
             }
             let message = Box::new(HookMessage::of(&Publish { topic, ..publish }));
             calls.push(HookCall::Publish { client: who.clone(), message, is_will: false });
             at += len;
         }
-        self.return_licence(client.session, licence);
+        self.return_permissions(client.session, permissions);
         self.ask(index, calls)
     }
 
-    /// Asks for an open or connecting connection, which is on hold then.
+    /// Asks for an open or connecting connection, which is paused then.
     pub(super) fn ask(&mut self, index: usize, calls: Vec<HookCall>) -> Asking {
         let (Some(hooks), Some(first)) = (&mut self.hooks, calls.first()) else { return Asking::Needless };
         let (hook, count) = (first.hook(), calls.len());
@@ -125,12 +125,12 @@ impl Shard {
         Asking::Asked
     }
 
-    /// Puts a connection on hold until its answer is there.
+    /// Pauses a connection until its answer is there.
     pub(super) fn wait_at_gate(&mut self, index: usize, ticket: Ticket) {
         if let Some(connection) = self.clients.connection(index) {
             connection.gate_mut().ticket = Some(ticket);
-            // Not in the list of those held: nothing is looked at again before the answer comes.
-            connection.hold = Some(Hold::Gate);
+            // Not in the list of those that are paused: nothing is looked at again before the answer comes.
+            connection.paused = Some(Pause::Gate);
         }
     }
 
@@ -146,8 +146,8 @@ impl Shard {
 
     /// Takes the answers that have come, and gives up those that are late.
     pub(super) fn take_verdicts(&mut self) {
-        while let Some((asked, verdicts)) = self.hooks.as_mut().and_then(HookFeed::answered) {
-            self.deliver_verdicts(asked.ticket, asked.whom, verdicts);
+        while let Some((pending, verdicts)) = self.hooks.as_mut().and_then(HookFeed::answered) {
+            self.deliver_verdicts(pending.ticket, pending.whom, verdicts);
         }
         while let Some(checked) = self.passwords.answered() {
             if let Some(gate) = self.answered_gate(checked.index, Ticket::Password(checked.ticket)) {
@@ -196,8 +196,8 @@ impl Shard {
     pub(super) fn leave_gate(&mut self, index: usize) {
         let Some(connection) = self.clients.connection(index) else { return };
         // A node that drains has other plans with it.
-        if connection.hold == Some(Hold::Gate) {
-            connection.hold = None;
+        if connection.paused == Some(Pause::Gate) {
+            connection.paused = None;
             self.clients.queue_read(index);
         }
     }

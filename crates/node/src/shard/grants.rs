@@ -12,7 +12,7 @@ impl Shard {
     /// When the token of a client that has a session is over; `None`: it has none, or never.
     pub(super) fn grant_end(&mut self, index: usize) -> Option<SystemTime> {
         let Stage::Open { session, .. } = self.clients.connection(index)?.stage else { return None };
-        let end_s = self.clients.entry(session)?.standing.identity.grant()?.expires_at_s?;
+        let end_s = self.clients.row(session)?.standing.identity.grant()?.expires_at_s?;
         UNIX_EPOCH.checked_add(Duration::from_secs(end_s))
     }
 

@@ -6,7 +6,7 @@
 //! read to its end; one that waits for room, or has more to say than its share, gets a moment for it. Likewise a connection
 //! that can no longer be written to: whoever says DISCONNECT need not wait for what we had to say.
 
-use super::connection::{Connection, Hold, Stage};
+use super::connection::{Connection, Pause, Stage};
 use super::in_hand::InHand;
 use super::{Due, Shard};
 
@@ -19,8 +19,8 @@ const LOOK_MS: u64 = 5;
 impl Shard {
     /// Whether a CONNECT has to wait because the former connection of its client has said more than could be taken now.
     pub(super) fn must_hear_former(&mut self, index: usize, client_id: &str) -> bool {
-        let entry = self.clients.find(client_id).and_then(|key| self.clients.entry(key));
-        let Some(former) = entry.and_then(|entry| entry.connection) else { return false };
+        let row = self.clients.find(client_id).and_then(|key| self.clients.row(key));
+        let Some(former) = row.and_then(|row| row.connection) else { return false };
         if self.hear_out(former) || !self.clients.look(former).is_some_and(may_go_on) {
             return false;
         }
@@ -30,7 +30,7 @@ impl Shard {
         if now_ms >= until_ms {
             return false;
         }
-        connection.hold = Some(Hold::Gate);
+        connection.paused = Some(Pause::Gate);
         let born = connection.born;
         self.timers.add(now_ms + LOOK_MS, Due::Former { index, born });
         true
@@ -57,7 +57,7 @@ impl Shard {
         let mut is_heard = false;
         for _ in 0..READS_MAX {
             is_heard = !self.clients.look(index).is_some_and(has_more);
-            if is_heard || self.clients.look(index).is_some_and(|connection| connection.hold.is_some()) {
+            if is_heard || self.clients.look(index).is_some_and(|connection| connection.paused.is_some()) {
                 break;
             }
             self.serve(index, &mut buffer);
@@ -94,11 +94,11 @@ impl Shard {
 /// Whether an open connection has, or may have, bytes that were not handled.
 fn has_more(connection: &Connection) -> bool {
     let is_open = matches!(connection.stage, Stage::Open { .. });
-    is_open && (connection.readable || connection.unhandled || connection.hold.is_some())
+    is_open && (connection.readable || connection.unhandled || connection.paused.is_some())
 }
 
-/// Whether what holds a connection back, if anything, may pass without its peer. Who does not take our bytes is not read before
-/// it does.
+/// Whether what a connection is paused for, if anything, may pass without its peer. Who does not take our bytes is not
+/// read before it does.
 fn may_go_on(connection: &Connection) -> bool {
-    !matches!(connection.hold, Some(Hold::Output | Hold::Drain))
+    !matches!(connection.paused, Some(Pause::Output | Pause::Drain))
 }

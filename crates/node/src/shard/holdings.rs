@@ -7,7 +7,7 @@ use lapwing_session::Session;
 
 use super::connection::Connection;
 
-/// A place in a queue or window: the message's reference, its terms, and the room that a growing list has to spare.
+/// A place in a queue or window: the message's reference, its delivery options, and the room that a growing list has to spare.
 const WAITING_BYTES: u64 = 64;
 /// A reference to a message that waits in the log only, here and in the state of its data group.
 const PAGED_BYTES: u64 = 8;

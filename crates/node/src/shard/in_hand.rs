@@ -34,7 +34,7 @@ impl Shard {
     fn words_for(&mut self, index: usize) -> String {
         match self.clients.connection(index).map(|connection| connection.stage) {
             Some(Stage::Open { session, .. }) => {
-                let id = self.clients.entry(session).map(|entry| entry.session.shared_client_id().clone());
+                let id = self.clients.row(session).map(|row| row.session.shared_client_id().clone());
                 id.map_or_else(|| "a client whose session is over".into(), |id| format!("client {:?}", told(&id)))
             }
             Some(Stage::Connecting { .. }) => "a connection without CONNECT".into(),

@@ -91,7 +91,7 @@ impl Shard {
             };
             self.clients.with(client.session, refuse);
         }
-        if charged == Flow::Held { charged } else { self.check_output(index) }
+        if charged == Flow::Paused { charged } else { self.check_output(index) }
     }
 
     /// A SUBSCRIBE, of which each filter needs a verdict.

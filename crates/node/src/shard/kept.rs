@@ -4,13 +4,13 @@ use std::num::NonZeroU64;
 
 use lapwing_codec::QoS;
 use lapwing_ledger::{Changed, Will};
-use lapwing_session::{Grant, Inbound, Routed, Session, SessionKey};
+use lapwing_session::{CommitToken, Grant, Inbound, Routed, Session, SessionKey};
 
 use super::Shard;
-use super::entry::Entry;
 use super::keeping::{About, Beginning, Keeping, Kept, KeptAs, Origin, encode_identity};
 use super::owed_wills::LoggedWill;
 use super::retained::Retained;
+use super::session_row::SessionRow;
 use crate::log::LogFeed;
 use crate::mail::encode_frame;
 
@@ -58,51 +58,52 @@ impl Shard {
     pub(super) fn note_repeats(&mut self, origin: Option<Origin>) {
         let Some(origin) = origin.filter(|origin| origin.is_resent) else { return };
         if let Some(recovered) = &self.recovered {
-            self.clients.repeats = recovered.groups.having(&origin.logged());
+            self.clients.repeats = recovered.data_groups.having(&origin.logged());
         }
     }
 
     /// A session has been opened, by a connection whose output was `begun` bytes long before. `former`: how the log knows the
     /// session that goes on, or that made way for this one.
     pub(super) fn keep_opened(&mut self, key: SessionKey, begun: usize, session_present: bool, former: KeptAs) {
-        if self.log.is_none() || self.clients.entry(key).is_none() {
+        if self.log.is_none() || self.clients.row(key).is_none() {
             return;
         }
         let may_begin = self.is_kept_where_it_came_in(key);
         let Some(mut keeping) = self.clients.keeping.take() else { return };
-        let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key)) else { return };
+        let (Some(log), Some(row)) = (&mut self.log, self.clients.row(key)) else { return };
         let goes_on = former.kept.filter(|_| session_present);
-        let is_told_later = entry.session.has_facts();
+        let is_told_later = row.session.has_facts();
         let is_awaited = match goes_on {
             // One that is to end with its connection needs the log for as long as something of it is only there.
-            Some(kept) if entry.session.expiry_s() > 0 || entry.session.is_paged() || entry.session.has_doubts() => {
-                go_on(&mut keeping, log, entry, kept, former);
+            Some(kept) if row.session.expiry_s() > 0 || row.session.is_paged() || row.session.has_doubts() => {
+                go_on(&mut keeping, log, row, kept, former);
                 true
             }
             Some(kept) => {
-                entry.session.forget();
-                entry.kept_as.set(KeptAs { kept: None, ..former });
-                if !(may_begin && begin_will(&mut keeping, log, entry, true)) {
+                row.session.forget();
+                row.kept_as.set(KeptAs { kept: None, ..former });
+                if !(may_begin && begin_will(&mut keeping, log, row, true)) {
                     keeping.ended(kept);
                 }
                 true
             }
             None => {
-                let begins = may_begin && begin(&mut keeping, log, entry);
+                let begins = may_begin && begin(&mut keeping, log, row);
                 let was_kept = former.kept.is_some();
-                let replaces = begins || (may_begin && begin_will(&mut keeping, log, entry, was_kept));
+                let replaces = begins || (may_begin && begin_will(&mut keeping, log, row, was_kept));
                 // The entry that opens a session ends the one before.
                 former.logged().filter(|_| !replaces).into_iter().for_each(|kept| keeping.ended(kept));
                 begins || was_kept
             }
         };
-        let connection = entry.connection;
+        let connection = row.connection;
         self.clients.keeping = Some(keeping);
         if is_awaited || is_told_later {
-            // With it waits what the connection before was told, and this one is told again without a fact of its own.
-            let promise = self.clients.promises.take();
+            // This connection may be told again what the one before was told: a PUBREL that is sent again, say, whose PUBREC is
+            // a fact of an earlier turn and may not be on disk yet. No new fact fences that: it waits for this turn's token.
+            let token = self.clients.commit_tokens.take();
             if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
-                connection.hold_output(begun, promise);
+                connection.fence_output(begun, token);
             }
         }
     }
@@ -112,12 +113,12 @@ impl Shard {
     pub(super) fn keep_another_will(&mut self, key: SessionKey, begun: usize) {
         let may_begin = self.is_kept_where_it_came_in(key);
         let Some(mut keeping) = self.clients.keeping.take() else { return };
-        if let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key)) {
-            let (connection, is_awaited) = (entry.connection, change_will(&mut keeping, log, entry, may_begin));
+        if let (Some(log), Some(row)) = (&mut self.log, self.clients.row(key)) {
+            let (connection, is_awaited) = (row.connection, change_will(&mut keeping, log, row, may_begin));
             let index = connection.filter(|_| is_awaited);
-            let promise = index.map(|_| self.clients.promises.take());
-            if let Some((connection, promise)) = index.and_then(|index| self.clients.connection(index)).zip(promise) {
-                connection.hold_output(begun, promise);
+            let token = index.map(|_| self.clients.commit_tokens.take());
+            if let Some((connection, token)) = index.and_then(|index| self.clients.connection(index)).zip(token) {
+                connection.fence_output(begun, token);
             }
         }
         self.clients.keeping = Some(keeping);
@@ -125,7 +126,7 @@ impl Shard {
 
     /// Whether new sessions are kept at the listener that the client of a session has come through.
     fn is_kept_where_it_came_in(&mut self, key: SessionKey) -> bool {
-        let index = self.clients.entry(key).and_then(|entry| entry.connection);
+        let index = self.clients.row(key).and_then(|row| row.connection);
         let connection = index.and_then(|index| self.clients.connection(index));
         connection.is_some_and(|connection| self.shared.listeners().get(connection.listener).keeps_sessions)
     }
@@ -142,19 +143,19 @@ impl Shard {
 
     fn keep_changed(&mut self, key: SessionKey, is_away: bool) {
         let Some(mut keeping) = self.clients.keeping.take() else { return };
-        if let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key))
-            && let Some(kept) = entry.kept_as.kept
+        if let (Some(log), Some(row)) = (&mut self.log, self.clients.row(key))
+            && let Some(kept) = row.kept_as.kept
         {
-            let (expiry_s, has_will) = (entry.session.expiry_s(), entry.session.will().is_some());
-            let has_lost_will = entry.kept_as.will.is_some() && !has_will;
+            let (expiry_s, has_will) = (row.session.expiry_s(), row.session.will().is_some());
+            let has_lost_will = row.kept_as.will.is_some() && !has_will;
             let changed = Changed {
                 // Not said again later: from then on the session's time is counted.
                 presence: keeping.presence(false).filter(|_| is_away),
-                expiry_s: (expiry_s != entry.kept_as.expiry_s).then_some(expiry_s),
+                expiry_s: (expiry_s != row.kept_as.expiry_s).then_some(expiry_s),
                 will: has_lost_will.then_some(None),
                 ..Changed::of(kept.id)
             };
-            let kept_as = entry.kept_as.edit();
+            let kept_as = row.kept_as.edit();
             kept_as.expiry_s = expiry_s;
             kept_as.will = kept_as.will.filter(|_| has_will);
             keeping.change(log, kept, changed, false);
@@ -162,21 +163,21 @@ impl Shard {
         self.clients.keeping = Some(keeping);
     }
 
-    /// A kept session has subscribed; returns the promise that its SUBACK waits for.
-    pub(super) fn keep_subscribed(&mut self, key: SessionKey, granted: &[(Box<str>, Grant)]) -> Option<u64> {
+    /// A kept session has subscribed; returns the token that its SUBACK waits for.
+    pub(super) fn keep_subscribed(&mut self, key: SessionKey, granted: &[(Box<str>, Grant)]) -> Option<CommitToken> {
         let kept = self.clients.kept(key).filter(|_| !granted.is_empty())?;
         let (log, keeping) = (self.log.as_mut()?, self.clients.keeping.as_mut()?);
         keeping.subscribe(log, kept, granted);
-        Some(self.clients.promises.take())
+        Some(self.clients.commit_tokens.take())
     }
 
-    /// A kept session has some subscriptions no more; returns the promise that its UNSUBACK waits for.
-    pub(super) fn keep_unsubscribed(&mut self, key: SessionKey, filters: &[String]) -> Option<u64> {
+    /// A kept session has some subscriptions no more; returns the token that its UNSUBACK waits for.
+    pub(super) fn keep_unsubscribed(&mut self, key: SessionKey, filters: &[String]) -> Option<CommitToken> {
         let kept = self.clients.kept(key).filter(|_| !filters.is_empty())?;
         let (log, keeping) = (self.log.as_mut()?, self.clients.keeping.as_mut()?);
         let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
         keeping.unsubscribe(log, kept, &filters);
-        Some(self.clients.promises.take())
+        Some(self.clients.commit_tokens.take())
     }
 
     /// The session of a client is over.
@@ -192,9 +193,9 @@ impl Shard {
 
 /// A kept session has a connection again. Its client hears nothing before that is written: the log would go on to say that it is
 /// away, that its time is counted, and that what it is sent now has never been sent.
-fn go_on(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, kept: Kept, former: KeptAs) {
-    let (expiry_s, mut frame) = (entry.session.expiry_s(), Vec::new());
-    let will = will_of(&entry.session, &mut frame);
+fn go_on(keeping: &mut Keeping, log: &mut LogFeed, row: &mut SessionRow, kept: Kept, former: KeptAs) {
+    let (expiry_s, mut frame) = (row.session.expiry_s(), Vec::new());
+    let will = will_of(&row.session, &mut frame);
     let has_will = will.is_some();
     let is_other = expiry_s != former.expiry_s || has_will || former.will.is_some();
     let mut changed = Changed { presence: keeping.presence(true), ..Changed::of(kept.id) };
@@ -202,58 +203,58 @@ fn go_on(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, kept: Kept
         (changed.expiry_s, changed.will) = (Some(expiry_s), Some(will));
     }
     let entered = keeping.change(log, kept, changed, true);
-    entry.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will: logged_will(has_will, entered), ..former });
+    row.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will: logged_will(has_will, entered), ..former });
 }
 
 /// A new session, which is kept if it is to outlive its connection; true when it is.
-fn begin(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry) -> bool {
-    let expiry_s = entry.session.expiry_s();
+fn begin(keeping: &mut Keeping, log: &mut LogFeed, row: &mut SessionRow) -> bool {
+    let expiry_s = row.session.expiry_s();
     // One that has gone on without being kept would lack its past.
-    let is_new = entry.session.subscriptions().len() == 0;
-    let Some(identity) = encode_identity(&entry.standing.identity).filter(|_| expiry_s > 0 && is_new) else {
+    let is_new = row.session.subscriptions().len() == 0;
+    let Some(identity) = encode_identity(&row.standing.identity).filter(|_| expiry_s > 0 && is_new) else {
         return false;
     };
     let mut frame = Vec::new();
-    let will = will_of(&entry.session, &mut frame);
+    let will = will_of(&row.session, &mut frame);
     let has_will = will.is_some();
-    let client_id = entry.session.shared_client_id();
+    let client_id = row.session.shared_client_id();
     let kept = keeping.begin(log, Beginning { client_id, identity: &identity, expiry_s, will, awaited: true });
     if let Some(id) = NonZeroU64::new(kept.id.0) {
-        entry.session.keep(id);
+        row.session.keep(id);
     }
     let (rules_version, will) = (keeping.rules_version, logged_will(has_will, kept.id.0));
-    entry.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, rules_version, ..KeptAs::default() });
+    row.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, rules_version, ..KeptAs::default() });
     true
 }
 
 /// A session that ends with its connection and has a will: should the node go first, the will goes out when it starts again, as that
 /// of a session whose time is over. True when there is one. `awaited`: a kept session makes way for it.
-fn begin_will(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, awaited: bool) -> bool {
+fn begin_will(keeping: &mut Keeping, log: &mut LogFeed, row: &mut SessionRow, awaited: bool) -> bool {
     let mut frame = Vec::new();
-    let will = will_of(&entry.session, &mut frame);
-    let Some(identity) = encode_identity(&entry.standing.identity) else { return false };
-    if will.is_none() || entry.session.expiry_s() > 0 {
+    let will = will_of(&row.session, &mut frame);
+    let Some(identity) = encode_identity(&row.standing.identity) else { return false };
+    if will.is_none() || row.session.expiry_s() > 0 {
         return false;
     }
-    let client_id = entry.session.shared_client_id();
+    let client_id = row.session.shared_client_id();
     let kept = keeping.begin(log, Beginning { client_id, identity: &identity, expiry_s: 0, will, awaited });
-    let kept_as = entry.kept_as.edit();
+    let kept_as = row.kept_as.edit();
     (kept_as.will_alone, kept_as.will) = (Some(kept), logged_will(true, kept.id.0));
     true
 }
 
 /// The log has the will that the session has now, as it has the one of a CONNECT; true when there is something to write.
 /// `may_begin`: also where it has nothing of the session yet.
-fn change_will(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, may_begin: bool) -> bool {
-    let Some(kept) = entry.kept_as.logged() else { return may_begin && begin_will(keeping, log, entry, true) };
+fn change_will(keeping: &mut Keeping, log: &mut LogFeed, row: &mut SessionRow, may_begin: bool) -> bool {
+    let Some(kept) = row.kept_as.logged() else { return may_begin && begin_will(keeping, log, row, true) };
     let mut frame = Vec::new();
-    let will = will_of(&entry.session, &mut frame);
+    let will = will_of(&row.session, &mut frame);
     let has_will = will.is_some();
-    if !has_will && entry.kept_as.will.is_none() {
+    if !has_will && row.kept_as.will.is_none() {
         return false;
     }
     let entered = keeping.change(log, kept, Changed { will: Some(will), ..Changed::of(kept.id) }, true);
-    entry.kept_as.edit().will = logged_will(has_will, entered);
+    row.kept_as.edit().will = logged_will(has_will, entered);
     true
 }
 

@@ -7,7 +7,7 @@
 use lapwing_codec::{Packet, Publish, QoS};
 
 use super::Shard;
-use super::connection::Hold;
+use super::connection::Pause;
 use super::route::Target;
 use super::serve::Client;
 
@@ -28,7 +28,7 @@ impl Shard {
         if !is_retained && !self.would_keep(&topic, in_streams_only) {
             return false;
         }
-        self.hold(index, Hold::Log);
+        self.pause(index, Pause::Log);
         true
     }
 

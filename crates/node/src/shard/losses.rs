@@ -58,9 +58,9 @@ impl Shard {
     pub(super) fn tell_losses(&mut self) {
         for (key, reason) in std::mem::take(&mut self.clients.losing) {
             self.counters.limits.sessions_losing.add(1);
-            let Some(entry) = self.clients.entry(key) else { continue };
-            let session = &entry.session;
-            let state = if entry.connection.is_some() { "behind" } else { "away" };
+            let Some(row) = self.clients.row(key) else { continue };
+            let session = &row.session;
+            let state = if row.connection.is_some() { "behind" } else { "away" };
             let line = format!(
                 "client {} is {state} and begins to lose messages that were acknowledged to their publishers: {} ({} \
                  messages, {} bytes wait); see lapwing sessions",

@@ -6,7 +6,7 @@ use lapwing_session::{Grant, Routed, SessionKey};
 use super::Shard;
 use super::route::Target;
 use super::subscribe::Waiter;
-use crate::mail::{Control, Direct, Errand, Interest, Parcel, Reasons, decode_frame};
+use crate::mail::{Control, Direct, Interest, Parcel, RouteFlags, RouteHeader, decode_frame};
 use crate::slot::ShardId;
 
 /// Control messages taken from one lane in one turn; the batch that exceeds it is taken whole.
@@ -81,7 +81,7 @@ impl Shard {
     /// Handles one control message; returns the number of an announcement that is now in force here.
     fn take_control(&mut self, from: ShardId, control: Control) -> Option<u64> {
         match control {
-            Control::Connection(moved) => self.adopt(*moved),
+            Control::Connection(moved) => self.take_connection(*moved),
             Control::Announce { seq, interest, filter, add } => {
                 self.apply_announcement(from, interest, &filter, add);
                 return Some(seq);
@@ -143,19 +143,19 @@ impl Shard {
         }
     }
 
-    fn take_publish(&mut self, from: ShardId, parcel: &Parcel<Errand>) {
-        for (errand, frame) in parcel.iter() {
+    fn take_publish(&mut self, from: ShardId, parcel: &Parcel<RouteHeader>) {
+        for (header, frame) in parcel.iter() {
             self.sequences.take(from);
-            if errand.reasons.has(Reasons::KEEP) {
+            if header.flags.has(RouteFlags::KEEP) {
                 self.confirmations.taken(from.index());
             }
             let Some(publish) = decode_frame(frame) else {
                 debug_assert!(false, "a frame of our own could not be read");
                 continue;
             };
-            let publisher = errand.held.map_or(ELSEWHERE, |through| through.publisher);
-            let routed = Routed::with_deadline(publish, publisher, errand.expires_at_ms);
-            self.route_mail(from, &routed, errand);
+            let publisher = header.held.map_or(ELSEWHERE, |hold_route| hold_route.publisher);
+            let routed = Routed::with_deadline(publish, publisher, header.expires_at_ms);
+            self.route_mail(from, &routed, header);
             self.flush_large();
         }
     }

@@ -5,28 +5,29 @@
 //! flush every connection that was written to. Each step does a bounded amount of work.
 
 mod accept;
+mod acknowledge;
 mod another_will;
 mod answers;
-mod asked;
 mod audit;
-mod barriers;
 mod beyond;
 mod buffers;
 mod certificates;
+mod client_settings;
 mod clients;
+mod commits;
 mod connect;
 mod connection;
 mod delayed;
 mod delivered;
 mod delivery;
+mod disconnect;
 mod due;
 mod endings;
-mod entry;
 mod events;
 mod exchange;
-mod farewell;
 #[cfg(debug_assertions)]
 mod faults;
+mod fences;
 mod first_word;
 mod flush;
 mod gate;
@@ -34,7 +35,6 @@ mod given_id;
 mod grants;
 mod groups;
 mod hear_out;
-mod hold;
 mod holdings;
 mod holds;
 mod in_hand;
@@ -43,24 +43,24 @@ mod judge;
 mod judged;
 mod keeping;
 mod kept;
-mod kept_word;
-mod licence;
-mod linger;
+mod lingering_close;
 mod log_room;
 mod losses;
 mod mailroom;
 mod message_expiry;
 #[cfg(test)]
 mod one_offs;
+mod operators;
 mod owed_wills;
 mod packet_ends;
 mod packets;
 mod pages;
 mod paging;
 mod parts;
+mod pause;
+mod permissions;
 mod post;
 mod pressure;
-mod promises;
 mod rate;
 mod renewal;
 mod replay;
@@ -72,6 +72,7 @@ mod route;
 mod sent;
 mod sequence;
 mod serve;
+mod session_row;
 mod session_table;
 mod settlement;
 mod shaken;
@@ -84,7 +85,6 @@ mod standing;
 mod strangers;
 mod subscribe;
 mod sys;
-mod terms;
 mod topic_rules;
 mod turn;
 mod turn_lists;
@@ -115,12 +115,13 @@ use crate::slot::ShardId;
 use crate::timers::Timers;
 use crate::words::Word;
 use answers::Answers;
-use asked::Asked;
+use client_settings::ClientSettings;
+pub(crate) use client_settings::codec_limits;
 use clients::Clients;
+use commits::Confirmations;
 use due::Due;
 use endings::Endings;
 use groups::{GroupTable, Pending};
-use hold::Held;
 use holds::Holds;
 pub(crate) use holds::ranked as ranked_holds;
 use in_hand::InHand;
@@ -128,10 +129,11 @@ use interest::Announcer;
 pub(crate) use keeping::{Kept, Origin, Recovered};
 #[cfg(test)]
 pub(crate) use one_offs::count as one_off_count;
+use operators::OperatorRequests;
 pub(crate) use owed_wills::Debt;
 use owed_wills::OwedWills;
+use pause::Paused;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
-use promises::Confirmations;
 use replay::Replays;
 use retained::RetainedTable;
 use route::Tree;
@@ -141,8 +143,6 @@ use settlement::Settlement;
 pub(crate) use shard_parts::ShardParts;
 use subscribe::Waiter;
 pub(crate) use sys::Sys;
-use terms::Terms;
-pub(crate) use terms::codec_limits;
 use topic_rules::TopicRules;
 
 /// Events of connections begin here; below are listeners.
@@ -157,21 +157,21 @@ pub(crate) struct Shard {
     id: ShardId,
     shared: Arc<Shared>,
     /// By listener.
-    terms: Vec<Terms>,
+    client_settings: Vec<ClientSettings>,
     event_loop: EventLoop,
     doors: Doors,
-    /// From each thread that does handshakes: connections to adopt.
+    /// From each thread that does handshakes: connections to take.
     shaken: Vec<Shaken>,
     inlets: Vec<LanesIn>,
     post: Post,
     log: Option<LogFeed>,
     /// What the log had when the node started.
     recovered: Option<Recovered>,
-    /// What waits in it for sessions is read elsewhere.
+    /// The way to the thread that reads back, page by page, what waits in the log for kept sessions.
     pages: Option<PageFeed>,
-    /// Whose QoS 2 messages are settled although they do not say so.
+    /// How far this shard has settled QoS 2 messages for publishers that are silent.
     settlement: Settlement,
-    /// Messages of other shards that have to be kept here.
+    /// Messages of other shards that are logged here: how many, and when those shards may be told.
     confirmations: Confirmations,
     /// All that was restored is known to every shard; only then clients may come.
     is_restored: bool,
@@ -192,7 +192,7 @@ pub(crate) struct Shard {
     announcer: Announcer<Waiter>,
     answers: Answers,
     /// What operators want of the sessions here.
-    asked: Asked,
+    operator_requests: OperatorRequests,
     retained: RetainedTable,
     /// How often room was wanted there when this shard looked last.
     retained_wanted: u64,
@@ -219,17 +219,18 @@ pub(crate) struct Shard {
     retained_timer_ms: Option<u64>,
     counters: Arc<ShardCounters>,
     /// Connections that are not read until there is room; each knows why.
-    held: Held,
+    paused: Paused,
     /// Shared by all connections; what is left of a read moves to the connection.
     read_buffer: Vec<u8>,
     /// The node's clock at the beginning of the turn.
     now_ms: u64,
     /// Clients are being sent away.
     draining: bool,
-    /// The version of users and rules that all licences were made under; none before the first turn, which compares what the
+    /// The version of users and rules that all permissions were made under; none before the first turn, which compares what the
     /// log had with the users and rules of today.
-    licences_version: Option<u64>,
-    /// The version under which who is not welcome any more was sent away.
+    permissions_version: Option<u64>,
+    /// The version of users and rules under which sessions were looked through last: those that may not be there any more are
+    /// over.
     expelled_version: Option<u64>,
     /// The version of the groups' tables that holds here.
     groups_version: u64,
@@ -258,9 +259,9 @@ impl Shard {
     }
 
     /// What holds for a connection; for one that is gone, what holds at the first listener.
-    fn terms_of(&mut self, index: usize) -> &Terms {
+    fn client_settings(&mut self, index: usize) -> &ClientSettings {
         let listener = self.clients.connection(index).map(|connection| connection.listener).unwrap_or_default();
-        &self.terms[usize::from(listener.0)]
+        &self.client_settings[usize::from(listener.0)]
     }
 
     pub(crate) fn counters(&self) -> Arc<ShardCounters> {

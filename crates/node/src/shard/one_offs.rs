@@ -69,8 +69,8 @@ fn one_off_clients_leave_nothing() {
         let key = wait_for_one(&mut clients, &settings, &client_id, now_ms);
         assert!(clients.find(&client_id) == Some(key) && shares.away.holders() == 1);
         assert!(clients.with(key, |session, io| session.tick(now_ms + 1_000, io)).is_some_and(|tick| tick.ended));
-        let entry = clients.remove_session(key).expect("it is there");
-        drop((entry.session.end(now_ms + 1_000, &mut clients.counters), place));
+        let row = clients.remove_session(key).expect("it is there");
+        drop((row.session.end(now_ms + 1_000, &mut clients.counters), place));
     }
     let [connections, sessions, ids, listed, places] = clients.lengths();
     assert_eq!([connections, sessions, ids, listed], before[..4]);

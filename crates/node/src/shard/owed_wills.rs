@@ -1,7 +1,7 @@
 //! Wills on their way to who keeps them: until they are kept, the log has them with their sessions.
 //!
 //! That a session is over, or has no will any more, is an entry of this shard; whoever keeps the will may be another one. Were
-//! the entry on disk first, a crash in between would lose the will. So the entry waits for the will's promise, as a PUBACK
+//! the entry on disk first, a crash in between would lose the will. So the entry waits for the will's commit token, as a PUBACK
 //! does. After a crash before it the will goes out once more, under a name that stays the same: where it is kept with QoS 2 it is
 //! known by that.
 //!
@@ -14,11 +14,11 @@ use std::sync::Arc;
 use lapwing_access::Identity;
 use lapwing_codec::{PacketId, QoS};
 use lapwing_ledger::Changed;
-use lapwing_session::{Accepted, SessionKey};
+use lapwing_session::{Accepted, CommitToken, SessionKey};
 use rustc_hash::FxHashMap;
 
 use super::Shard;
-use super::connection::Hold;
+use super::connection::Pause;
 use super::keeping::{Kept, LoggedAs, Origin};
 use crate::desk::Reply;
 use crate::log::LogFeed;
@@ -56,12 +56,12 @@ struct OwedWill {
     replies: Vec<Reply<bool>>,
 }
 
-/// Those of one shard.
+/// Wills of one shard that have gone out and are not written down as spent yet.
 #[derive(Default)]
 pub(super) struct OwedWills {
     by_client: FxHashMap<Arc<str>, OwedWill>,
-    /// Those that were routed, with their promises, which ascend.
-    line: VecDeque<(u64, Debt, Arc<str>)>,
+    /// Those that were routed, with their commit tokens, which ascend.
+    line: VecDeque<(CommitToken, Debt, Arc<str>)>,
     last: u64,
 }
 
@@ -112,8 +112,8 @@ impl OwedWills {
 impl Shard {
     /// The will of a session in the table goes out with what is done next; `qos`: its own.
     pub(super) fn owe_will(&mut self, key: SessionKey, qos: QoS) {
-        if let Some(entry) = self.clients.entry(key) {
-            self.owed_wills.owe(&mut entry.kept_as, entry.session.shared_client_id(), qos);
+        if let Some(row) = self.clients.row(key) {
+            self.owed_wills.owe(&mut row.kept_as, row.session.shared_client_id(), qos);
         }
     }
 
@@ -140,14 +140,14 @@ impl Shard {
     pub(super) fn will_went(&mut self, client_id: &str, debt: Option<Debt>, accepted: Option<Accepted>) {
         let Some(debt) = debt else { return };
         match accepted {
-            Some(Accepted::Later(promise)) => self.owed_wills.line.push_back((promise, debt, client_id.into())),
+            Some(Accepted::Later(token)) => self.owed_wills.line.push_back((token, debt, client_id.into())),
             _ => self.settle_will(client_id, debt),
         }
     }
 
-    /// Every promise up to this one is kept.
-    pub(super) fn wills_committed(&mut self, through: u64) {
-        while self.owed_wills.line.front().is_some_and(|(promise, ..)| *promise <= through)
+    /// Everything up to `through` is committed: what waited for these wills to be on disk is written down now.
+    pub(super) fn wills_committed(&mut self, through: CommitToken) {
+        while self.owed_wills.line.front().is_some_and(|(token, ..)| *token <= through)
             && let Some((_, debt, client_id)) = self.owed_wills.line.pop_front()
         {
             self.settle_will(&client_id, debt);
@@ -156,8 +156,8 @@ impl Shard {
 
     fn settle_will(&mut self, client_id: &str, debt: Debt) {
         let Some(owed) = self.owed_wills.settle(client_id, debt) else { return };
-        let entry = self.clients.find(client_id).and_then(|key| self.clients.entry(key));
-        let has_another = entry.is_some_and(|entry| entry.kept_as.will.is_some());
+        let row = self.clients.find(client_id).and_then(|key| self.clients.row(key));
+        let has_another = row.is_some_and(|row| row.kept_as.will.is_some());
         if let (Some(log), Some(keeping)) = (&mut self.log, &mut self.clients.keeping) {
             match owed.then {
                 Then::Ended => keeping.ended(owed.kept),
@@ -203,19 +203,19 @@ impl Shard {
         let Some(owed) = self.owed_wills.by_client.get_mut(client_id) else { return false };
         let Some(connection) = self.clients.connection(index) else { return false };
         owed.connects.push((index, connection.born));
-        connection.hold = Some(Hold::Gate);
+        connection.paused = Some(Pause::Gate);
         true
     }
 
     /// Ends what a CONNECT would end anyway, where the log has a will of it.
     fn make_way(&mut self, client_id: &str, identity: &Identity, clean_start: bool) {
         let Some(key) = self.clients.find(client_id) else { return };
-        let Some(entry) = self.clients.entry(key).filter(|entry| entry.kept_as.will.is_some()) else { return };
-        if let Some(former) = entry.connection {
+        let Some(row) = self.clients.row(key).filter(|row| row.kept_as.will.is_some()) else { return };
+        if let Some(former) = row.connection {
             self.take_over(former, key);
         }
-        let Some(entry) = self.clients.entry(key).filter(|entry| entry.kept_as.will.is_some()) else { return };
-        if clean_start || entry.standing.identity != *identity {
+        let Some(row) = self.clients.row(key).filter(|row| row.kept_as.will.is_some()) else { return };
+        if clean_start || row.standing.identity != *identity {
             self.left_offline();
             self.remove_session(key);
             self.count_sessions();

@@ -82,7 +82,7 @@ impl Shard {
     fn take_packet(&mut self, walk: &mut Walk<'_>, packet: &Packet<'_>, len: usize) -> Step {
         let flow = self.flow_of(walk, packet);
         match flow {
-            Flow::Asked => return Break(Flow::Held),
+            Flow::Asked => return Break(Flow::Paused),
             Flow::Partly => return Break(self.check_share(walk.index)),
             _ => {}
         }

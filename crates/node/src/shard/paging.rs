@@ -49,14 +49,14 @@ impl Clients {
     /// The page that a session wants, if it still does.
     fn ask_page(&mut self, key: SessionKey) -> Option<PageAsk> {
         let bytes_max = self.windows.as_ref()?.share(self.holdings.queue_bytes());
-        let entry = self.entry(key)?;
-        entry.asks_page = false;
-        let kept = entry.kept_as.kept.filter(|_| entry.session.wants_page())?;
-        let entries = entry.session.ask_page(bytes_max);
+        let row = self.row(key)?;
+        row.asks_page = false;
+        let kept = row.kept_as.kept.filter(|_| row.session.wants_page())?;
+        let entries = row.session.ask_page(bytes_max);
         if let Some(windows) = &mut self.windows {
             windows.asked(bytes_max);
         }
-        Some(PageAsk { key, group: kept.slot.data_group(), entries, bytes_max })
+        Some(PageAsk { key, data_group: kept.slot.data_group(), entries, bytes_max })
     }
 
     fn take_page(&mut self, page: &QueuePage, now_ms: u64) {

@@ -7,7 +7,7 @@
 use lapwing_session::{Reply, SubscribeRequest, UnsubscribeRequest};
 
 use super::Shard;
-use super::hold::FILTERS_PER_SHARE;
+use super::pause::FILTERS_PER_SHARE;
 use super::serve::{Client, Flow};
 use super::subscribe::Waits;
 

@@ -4,7 +4,7 @@ use lapwing_codec::Publish;
 use lapwing_session::SessionKey;
 
 use crate::log::LogFeed;
-use crate::mail::{Assigned, Control, Direct, Errand, Parcel};
+use crate::mail::{Assigned, Control, Direct, Parcel, RouteHeader};
 use crate::mailbox::{Inlet, Lane};
 use crate::slot::ShardId;
 use crate::words::{Told, Word};
@@ -13,7 +13,7 @@ use crate::words::{Told, Word};
 pub(crate) struct LanesOut {
     pub(crate) express: Lane<Vec<Control>>,
     pub(crate) control: Lane<Vec<Control>>,
-    pub(crate) publish: Lane<Parcel<Errand>>,
+    pub(crate) publish: Lane<Parcel<RouteHeader>>,
     pub(crate) direct: Lane<Parcel<Direct>>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct LanesIn {
     pub(crate) from: ShardId,
     pub(crate) express: Inlet<Vec<Control>>,
     pub(crate) control: Inlet<Vec<Control>>,
-    pub(crate) publish: Inlet<Parcel<Errand>>,
+    pub(crate) publish: Inlet<Parcel<RouteHeader>>,
     pub(crate) direct: Inlet<Parcel<Direct>>,
 }
 
@@ -66,9 +66,15 @@ impl Post {
 
     /// Adds a message to the open parcel for `to`; the caller asks [`Post::has_credit`] before the next one. `log`: this shard's
     /// way to it, where what the message rests on is written already.
-    pub(crate) fn publish(&mut self, to: ShardId, errand: Errand, publish: &Publish<'_>, log: &mut Option<LogFeed>) {
+    pub(crate) fn publish(
+        &mut self,
+        to: ShardId,
+        header: RouteHeader,
+        publish: &Publish<'_>,
+        log: &mut Option<LogFeed>,
+    ) {
         if let Some(lanes) = &mut self.lanes[to.index()] {
-            open(&mut lanes.publish, self.limits, log).push(errand, publish);
+            open(&mut lanes.publish, self.limits, log).push(header, publish);
         }
     }
 
@@ -111,7 +117,7 @@ impl Post {
         })
     }
 
-    /// True when so much waits here that no connection at all is read: each of those held has added one message.
+    /// True when so much waits here that no connection at all is read: each of those that are paused has added one message.
     pub(crate) fn is_overfull(&self) -> bool {
         self.lanes.iter().flatten().any(|lanes| lanes.publish.pending().max(lanes.direct.pending()) > PARCELS_MARK)
     }

@@ -4,7 +4,7 @@ use lapwing_codec::QoS;
 use lapwing_session::Message;
 
 use super::Shard;
-use super::connection::Hold;
+use super::connection::Pause;
 use super::holdings::client_bytes;
 use crate::log::LogFeed;
 use crate::memory::{Part, Pressure};
@@ -60,7 +60,7 @@ impl Shard {
         if self.pressure < Pressure::Full {
             return false;
         }
-        self.hold(index, Hold::Memory);
+        self.pause(index, Pause::Memory);
         true
     }
 }

@@ -4,7 +4,7 @@
 //! in it again, and the kernel's window tells the peer. A read takes no more bytes than the bucket has; a message that was
 //! read is always handled.
 
-use super::connection::{Connection, Hold};
+use super::connection::{Connection, Pause};
 use super::serve::Flow;
 use super::{Due, Shard};
 use crate::config::Limits;
@@ -111,7 +111,7 @@ impl Shard {
         let Some(rate) = &mut connection.rate else { return false };
         rate.fill(now_ms);
         let Some((until_ms, is_messages)) = rate.wait() else { return false };
-        connection.hold = Some(Hold::Rate);
+        connection.paused = Some(Pause::Rate);
         let born = connection.born;
         // Never in the past: the loop would look at it again and again in one turn.
         self.timers.add(until_ms.max(now_ms + 1), Due::Rate { index, born });
@@ -120,17 +120,17 @@ impl Shard {
         true
     }
 
-    /// Charges a PUBLISH; [`Flow::Held`] when the connection has to wait before its next packet.
+    /// Charges a PUBLISH; [`Flow::Paused`] when the connection has to wait before its next packet.
     pub(super) fn charge_message(&mut self, index: usize) -> Flow {
         let is_spent = self.clients.connection(index).is_some_and(Connection::charge_message);
-        if is_spent && self.must_wait_for_rate(index) { Flow::Held } else { Flow::Continue }
+        if is_spent && self.must_wait_for_rate(index) { Flow::Paused } else { Flow::Continue }
     }
 
     /// The bucket of a connection has filled, or the pause after its share is over.
     pub(super) fn rate_due(&mut self, index: usize, born: u64) {
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
-        if let Some(Hold::Rate | Hold::Share) = connection.hold {
-            connection.hold = None;
+        if let Some(Pause::Rate | Pause::Share) = connection.paused {
+            connection.paused = None;
             self.clients.queue_read(index);
         }
     }

@@ -6,18 +6,18 @@ use lapwing_session::SessionKey;
 
 use super::Shard;
 use super::given_id::is_given;
-use super::licence::{Licence, permits};
+use super::permissions::{Permissions, permits};
 
 impl Shard {
-    /// Makes every licence again if users or rules were changed, while the node ran or while it did not; called in each turn,
+    /// Makes all permissions again if users or rules were changed, while the node ran or while it did not; called in each turn,
     /// before anything else that a session could take part in.
-    pub(super) fn renew_licences(&mut self) {
+    pub(super) fn renew_permissions(&mut self) {
         let version = Some(self.shared.authority.version());
-        if self.licences_version != version {
-            self.licences_version = version;
+        if self.permissions_version != version {
+            self.permissions_version = version;
             for key in self.clients.session_keys() {
-                let Some(entry) = self.clients.entry(key) else { continue };
-                let identity = entry.standing.identity.clone();
+                let Some(row) = self.clients.row(key) else { continue };
+                let identity = row.standing.identity.clone();
                 self.renew(key, &identity);
             }
         }
@@ -35,9 +35,9 @@ impl Shard {
 
     fn expel_unwelcome(&mut self) {
         for key in self.clients.session_keys() {
-            let Some(entry) = self.clients.entry(key) else { continue };
-            let (identity, authority) = (&entry.standing.identity, &self.shared.authority);
-            let client_id = entry.session.client_id();
+            let Some(row) = self.clients.row(key) else { continue };
+            let (identity, authority) = (&row.standing.identity, &self.shared.authority);
+            let client_id = row.session.client_id();
             if !authority.still_knows(identity) {
                 self.expel(key, ReasonCode::NotAuthorized, "the user was removed");
             } else if !authority.may_connect(identity, client_id, is_given(client_id)) {
@@ -49,8 +49,8 @@ impl Shard {
 
     /// A session that goes on, under what its client may now: the rules that come with a client may be others each time.
     pub(super) fn renew_continued(&mut self, key: SessionKey, former: &Identity) {
-        let Some(entry) = self.clients.entry(key) else { return };
-        let identity = entry.standing.identity.clone();
+        let Some(row) = self.clients.row(key) else { return };
+        let identity = row.standing.identity.clone();
         if former.own_rules().are_there() || identity.own_rules().are_there() {
             self.renew(key, &identity);
         }
@@ -59,20 +59,20 @@ impl Shard {
     /// One session under the new rules: what it may not have any more is taken back, also while it has no connection.
     fn renew(&mut self, key: SessionKey, identity: &Identity) {
         let may_be_told = self.may_be_told(identity);
-        let Some(entry) = self.clients.entry(key) else { return };
-        let rights = self.shared.authority.rights(identity, entry.session.client_id());
+        let Some(row) = self.clients.row(key) else { return };
+        let rights = self.shared.authority.rights(identity, row.session.client_id());
         let mut removed = Vec::new();
-        let mut revoked = u64::from(!may_be_told && entry.session.revoke_envelope());
+        let mut revoked = u64::from(!may_be_told && row.session.revoke_envelope());
         if let Some(rights) = &rights {
             let keep = |filter: &str| rights.may_subscribe(filter);
-            entry.session.revoke(keep, |subscription| removed.push(subscription.filter.to_owned()));
+            row.session.revoke(keep, |subscription| removed.push(subscription.filter.to_owned()));
             let bridges = self.shared.config.limits.mqtt_bridges;
-            let mut licence = Box::new(Licence::new(rights.clone()));
-            revoked += u64::from(entry.session.revoke_will(|topic| permits(Some(&mut licence), topic, bridges)));
+            let mut permissions = Box::new(Permissions::new(rights.clone()));
+            revoked += u64::from(row.session.revoke_will(|topic| permits(Some(&mut permissions), topic, bridges)));
         }
-        let connection = entry.connection;
+        let connection = row.connection;
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
-            connection.licence = rights.map(|rights| Box::new(Licence::new(rights)));
+            connection.permissions = rights.map(|rights| Box::new(Permissions::new(rights)));
         }
         self.counters.access.revoked.add(revoked + removed.len() as u64);
         self.withdraw_filters(key, &removed);
@@ -80,12 +80,12 @@ impl Shard {
 
     /// Ends a session, and its connection for the `reason` given; its will is published.
     pub(super) fn expel(&mut self, key: SessionKey, reason: ReasonCode, what: &'static str) {
-        let connection = self.clients.entry(key).and_then(|entry| entry.connection);
+        let connection = self.clients.row(key).and_then(|row| row.connection);
         if let Some(index) = connection {
             self.dismiss(index, reason, what);
         }
         // It may have ended with its connection.
-        if self.clients.entry(key).is_some() {
+        if self.clients.row(key).is_some() {
             self.left_offline();
             self.remove_session(key);
             self.count_sessions();

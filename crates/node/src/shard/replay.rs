@@ -1,6 +1,6 @@
 //! Retained messages for new subscriptions, asked for page by page as the receiver takes them.
 //!
-//! - A session has at most one replay per filter: subscribing to it again starts it anew, under the new terms;
+//! - A session has at most one replay per filter: subscribing to it again starts it anew, with the new options;
 //!   unsubscribing ends it. So replays are bounded by subscriptions, and each costs its filter and a place in the table.
 //! - A session has at most one page under way, asked for when its output is below half its mark and its queue short. What
 //!   finds no room after all is not kept: it is asked for again, and then has the value of that time.
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use lapwing_session::{Grant, Routed, SessionKey};
 
 pub(crate) use self::lines::Replays;
-use self::lines::{Asked, Replay};
+use self::lines::{PendingPage, Replay};
 use super::Shard;
 use super::keeping::About;
 use super::sequence::Start;
@@ -98,12 +98,12 @@ impl Shard {
 
     /// Messages that a session has lost.
     fn lost_by(&mut self, key: SessionKey) -> u64 {
-        self.clients.entry(key).map_or(0, |entry| entry.session.losses().messages)
+        self.clients.row(key).map_or(0, |row| row.session.losses().messages)
     }
 
     /// Asks for the next page of a session that has room; returns whether another one may be asked for at once.
     fn ask_next(&mut self, key: SessionKey) -> bool {
-        let Some(line) = self.replays.lines.get(&key).filter(|line| line.asked.is_none()) else { return false };
+        let Some(line) = self.replays.lines.get(&key).filter(|line| line.pending_page.is_none()) else { return false };
         let Some((filter, replay)) = line.replays.first_key_value() else {
             self.replays.forget(key);
             return false;
@@ -119,7 +119,7 @@ impl Shard {
         };
         let id = self.sequences.ask();
         if let Some(line) = self.replays.lines.get_mut(&key) {
-            line.asked = Some(Asked { id, filter: filter.clone(), is_void: false });
+            line.pending_page = Some(PendingPage { id, filter: filter.clone(), is_void: false });
         }
         let bytes_max = PAGE_BYTES.min(self.shared.config.limits.output_high_bytes as usize / 2);
         let not_from = grant.options.no_local.then_some(client);
@@ -216,10 +216,10 @@ impl Shard {
         }
     }
 
-    /// The terms of a subscription that still exists, and the hash of its client's id.
+    /// The options of a subscription that still exists, and the hash of its client's id.
     fn receiver(&mut self, key: SessionKey, filter: &str) -> Option<(Grant, u64)> {
-        let entry = self.clients.entry(key)?;
-        Some((entry.session.grant(filter)?, stable_hash(entry.session.client_id().as_bytes())))
+        let row = self.clients.row(key)?;
+        Some((row.session.grant(filter)?, stable_hash(row.session.client_id().as_bytes())))
     }
 
     /// Whether a session can take a message, with its output and queue below the `part`-th part of their marks.
@@ -228,10 +228,10 @@ impl Shard {
         let output_max = limits.output_high_bytes as usize / part;
         let messages_max = (limits.queue_messages_max as usize / 2).clamp(1, QUEUE_MESSAGES).div_ceil(part);
         let bytes_max = limits.queue_bytes_max / 2 / part as u64;
-        let Some(entry) = self.clients.entry(key) else { return false };
-        let (queued, bytes) = (entry.session.queued_messages(), entry.session.queued_bytes());
+        let Some(row) = self.clients.row(key) else { return false };
+        let (queued, bytes) = (row.session.queued_messages(), row.session.queued_bytes());
         let queue_has_room = queued == 0 || (queued < messages_max && bytes < bytes_max);
-        let Some(index) = entry.connection.filter(|_| queue_has_room) else { return false };
+        let Some(index) = row.connection.filter(|_| queue_has_room) else { return false };
         self.clients.connection(index).is_some_and(|connection| connection.output.len() < output_max)
     }
 }

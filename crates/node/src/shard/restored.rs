@@ -6,12 +6,12 @@ use lapwing_codec::topic::SharedFilter;
 use lapwing_session::{Fact, Grant, SessionKey, Settings};
 
 use super::groups::Membership;
-use super::keeping::restore::{Hands, RestoredGroup, RestoredMessage, RestoredSession};
+use super::keeping::restore::{RestoreSink, RestoredGroup, RestoredMessage, RestoredSession};
 use super::keeping::{Keeping, KeptAs};
 use super::owed_wills::LoggedWill;
 use super::route::Target;
 use super::windows::Windows;
-use super::{Shard, Terms};
+use super::{ClientSettings, Shard};
 use crate::error::NodeError;
 use crate::holder::Holder;
 use crate::identity_shares::HeldPlace;
@@ -31,10 +31,13 @@ impl Shard {
         self.clients.keeping = Some(Box::new(keeping));
         let shards = u64::from(self.post.shards());
         self.clients.windows = Some(Windows::new(self.shared.config.limits.queue_memory_bytes / shards));
-        let settings = self.terms.first().map_or_else(Arc::<Settings>::default, |terms: &Terms| terms.settings.clone());
+        let settings = self
+            .client_settings
+            .first()
+            .map_or_else(Arc::<Settings>::default, |first: &ClientSettings| first.settings.clone());
         let (shards, own) = (self.post.shards(), self.id);
-        for group in (0..DATA_GROUPS).filter(|group| Slot::first_of(*group).shard(shards) == own) {
-            recovered.restore(group, &settings, self.now_ms, self)?;
+        for data_group in (0..DATA_GROUPS).filter(|data_group| Slot::first_of(*data_group).shard(shards) == own) {
+            recovered.restore(data_group, &settings, self.now_ms, self)?;
         }
         self.keep_groups();
         self.settle_silent();
@@ -84,20 +87,20 @@ impl Shard {
     /// The session is a member of its group as before: one that is not there now.
     fn rejoin(&mut self, key: SessionKey, shared: &SharedFilter<'_>, grant: Grant) {
         let owner = self.owner_of_group(shared);
-        let Some(entry) = self.clients.entry(key) else { return };
+        let Some(row) = self.clients.row(key) else { return };
         let request = JoinRequest::NOBODY_WAITS;
-        entry.membership.joined(shared.group, shared.filter, owner, request);
-        let (client_id, epoch) = (entry.session.shared_client_id().clone(), entry.membership.epoch);
-        let profile = entry.membership.profile(&client_id);
+        row.membership.joined(shared.group, shared.filter, owner, request);
+        let (client_id, epoch) = (row.session.shared_client_id().clone(), row.membership.epoch);
+        let profile = row.membership.profile(&client_id);
         let (group, filter) = (shared.group.into(), shared.filter.into());
         let is_kept = true;
-        let identity = entry.standing.identity.clone();
+        let identity = row.standing.identity.clone();
         let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile, is_kept, identity };
         self.tell(owner, Word::Join(Box::new(join)));
     }
 }
 
-impl Hands for Shard {
+impl RestoreSink for Shard {
     fn next_key(&mut self) -> SessionKey {
         self.clients.next_key()
     }
@@ -114,10 +117,10 @@ impl Hands for Shard {
         let away = HeldPlace::take_anyway(&self.shared.shares.away, holder);
         self.clients.insert_session(session, None, None, standing, Membership::default());
         let now_ms = self.now_ms;
-        if let Some(entry) = self.clients.entry(key) {
-            entry.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, ..KeptAs::default() });
-            entry.away_since_ms = away_since_ms.unwrap_or(now_ms);
-            entry.away = Some(away);
+        if let Some(row) = self.clients.row(key) {
+            row.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, ..KeptAs::default() });
+            row.away_since_ms = away_since_ms.unwrap_or(now_ms);
+            row.away = Some(away);
         }
         if away_since_ms.is_none() {
             // Its time is counted from this start on, over the next ones too. What is older may have been sent, what comes was not.

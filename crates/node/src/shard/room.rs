@@ -17,7 +17,7 @@ use lapwing_codec::{Packet, Publish, ReasonCode};
 use lapwing_session::{Inbound, Message, Routed, SessionKey};
 
 use super::Shard;
-use super::connection::Hold;
+use super::connection::Pause;
 use super::mailroom::ELSEWHERE;
 use super::route::Target;
 use super::serve::{Client, Flow};
@@ -113,7 +113,7 @@ impl Shard {
             return false;
         }
         connection.room = Room::Asked { left: asked.len() as u32, missing: None, reserved };
-        connection.hold = Some(Hold::Gate);
+        connection.paused = Some(Pause::Gate);
         let born = connection.born;
         for &(shard, wanted) in asked {
             let posted = self.sequences.posted(shard);
@@ -126,7 +126,7 @@ impl Shard {
     /// The topic of a PUBLISH, its alias resolved. An unknown alias is for the session to find, and so is what is beyond a limit:
     /// nobody is asked about that.
     pub(super) fn topic_of(&mut self, session: SessionKey, publish: &Publish<'_>) -> Option<Box<str>> {
-        let session = &self.clients.entry(session)?.session;
+        let session = &self.clients.row(session)?.session;
         let topic = match (publish.topic, publish.properties.topic_alias) {
             ("", alias) => session.topic_of(alias?)?,
             (topic, _) => topic,

@@ -13,7 +13,7 @@ use super::retained::Retained;
 use crate::config::Durability;
 use crate::holder::Holder;
 use crate::log::{LogFeed, now_us};
-use crate::mail::{Errand, Reasons, Source};
+use crate::mail::{RouteFlags, RouteHeader, Source};
 use crate::memory::Pressure;
 use crate::metrics::{DropReason, ShardCounters};
 use crate::reserved_room::ReservedRoom;
@@ -59,14 +59,14 @@ impl Shard {
         let publisher = stable_hash(client_id.as_bytes());
         debug_assert!(self.clients.keeping.as_ref().is_none_or(|keeping| !keeping.is_open()), "a message was not kept");
         self.note_repeats(origin);
-        let mut errand = Errand { expires_at_ms: routed.expires_at_ms(), origin, ..Errand::default() };
+        let mut header = RouteHeader { expires_at_ms: routed.expires_at_ms(), origin, ..RouteHeader::default() };
         if self.note_in_memory(publish) {
-            errand.reasons = Reasons::IN_MEMORY;
+            header.flags = RouteFlags::IN_MEMORY;
             self.counters.in_memory.add(1);
         }
         let mut found = self.match_tree(routed, client_id);
         if found.groups != 0 {
-            (errand.publisher, errand.ingress_us) = (publisher, self.clients.now_us);
+            (header.publisher, header.ingress_us) = (publisher, self.clients.now_us);
         }
         if !self.groups.is_empty() {
             let publisher = Publisher::Id(client_id);
@@ -74,28 +74,30 @@ impl Shard {
         }
         let retain_owner = publish.retain.then(|| self.owner_of_topic(publish.topic));
         if let Some(owner) = retain_owner {
-            errand.retained_seq = self.sequences.send(owner);
-            errand.publisher = publisher;
-            errand.holder = self.will_holder.take().or_else(|| self.holder_of(routed.publisher()));
-            self.sequences.note_live(self.id, owner, errand.retained_seq, publish.topic);
-            self.sequences.delivered.note(self.id, errand.retained_seq, publish.topic);
+            header.retained_seq = self.sequences.send(owner);
+            header.publisher = publisher;
+            header.holder = self.will_holder.take().or_else(|| self.holder_of(routed.publisher()));
+            self.sequences.note_live(self.id, owner, header.retained_seq, publish.topic);
+            self.sequences.delivered.note(self.id, header.retained_seq, publish.topic);
         }
-        let source = Source { publisher, origin: self.id, seq: errand.retained_seq, holder: errand.holder };
+        let source = Source { publisher, origin: self.id, seq: header.retained_seq, holder: header.holder };
         let reserved = self.reserved_room.take().filter(|_| publish.retain);
         let retained = if retain_owner == Some(self.id) {
             self.retain(routed, source, reserved)
         } else {
-            errand.reserved_bytes = reserved.map_or(0, ReservedRoom::into_bytes);
+            header.reserved_bytes = reserved.map_or(0, ReservedRoom::into_bytes);
             None
         };
-        // First that a topic has lost its message, then who has said so: what is known to have been said has been done.
+        // The entry that clears a topic goes before the one that names the publisher of the message that cleared it. A crash between
+        // them leaves the topic cleared, and the publisher's repeat clears it again. The other way round the repeat would be known,
+        // and dropped, while the topic still had its message.
         let is_cleared = self.clear_retained(publish.qos);
-        let about = About { publisher, origin, holder: errand.holder };
+        let about = About { publisher, origin, holder: header.holder };
         let is_kept = self.keep(routed, retained, about) | is_cleared;
         let elsewhere = retain_owner.filter(|owner| *owner != self.id);
-        let is_awaited = self.post_publish(publish, found, elsewhere, errand);
+        let is_awaited = self.post_publish(publish, found, elsewhere, header);
         match found.any {
-            _ if found.in_stream || is_kept || is_awaited => Accepted::Later(self.clients.promises.take()),
+            _ if found.in_stream || is_kept || is_awaited => Accepted::Later(self.clients.commit_tokens.take()),
             true => Accepted::Now,
             false => Accepted::NobodySubscribed,
         }
@@ -160,63 +162,63 @@ impl Shard {
         publish: &Publish<'_>,
         found: Found,
         retain_owner: Option<ShardId>,
-        errand: Errand,
+        header: RouteHeader,
     ) -> bool {
         let retain = retain_owner.map_or(0, |owner| 1_u64 << owner.index());
-        let is_awaited = publish.qos.is_acknowledged() && !errand.reasons.has(Reasons::IN_MEMORY);
+        let is_awaited = publish.qos.is_acknowledged() && !header.flags.has(RouteFlags::IN_MEMORY);
         let keepers = if is_awaited && self.clients.keeping.is_some() { found.keepers | retain } else { 0 };
         let mut shards = found.sessions | found.groups | retain;
         while shards != 0 {
             let bit = shards & shards.wrapping_neg();
             shards &= !bit;
-            let mut reasons = errand.reasons;
-            for (set, reason) in [
-                (found.sessions, Reasons::SESSIONS),
-                (found.groups, Reasons::GROUPS),
-                (retain, Reasons::RETAIN),
-                (keepers, Reasons::KEEP),
+            let mut flags = header.flags;
+            for (set, flag) in [
+                (found.sessions, RouteFlags::SESSIONS),
+                (found.groups, RouteFlags::GROUPS),
+                (retain, RouteFlags::RETAIN),
+                (keepers, RouteFlags::KEEP),
             ] {
                 if set & bit != 0 {
-                    reasons = reasons.with(reason);
+                    flags = flags.with(flag);
                 }
             }
             self.counters.forwarded.add(1);
             let target = ShardId(bit.trailing_zeros() as u8);
             self.sequences.post(target);
-            if reasons.has(Reasons::KEEP) {
-                self.clients.promises.posted(target.index());
+            if flags.has(RouteFlags::KEEP) {
+                self.clients.commit_tokens.posted(target.index());
             }
-            self.post.publish(target, Errand { reasons, ..errand }, publish, &mut self.log);
+            self.post.publish(target, RouteHeader { flags, ..header }, publish, &mut self.log);
         }
         keepers != 0
     }
 
     /// A message that shard `from` sent here.
-    pub(super) fn route_mail(&mut self, from: ShardId, routed: &Routed<'_>, errand: &Errand) {
-        let reasons = errand.reasons;
-        if let Some(through) = errand.held {
-            if reasons.has(Reasons::HELD) {
-                return self.receive_held(from, routed, errand, through);
+    pub(super) fn route_mail(&mut self, from: ShardId, routed: &Routed<'_>, header: &RouteHeader) {
+        let flags = header.flags;
+        if let Some(hold_route) = header.held {
+            if flags.has(RouteFlags::HELD) {
+                return self.receive_held(from, routed, header, hold_route);
             }
-            self.note_repeats(errand.origin);
-            self.hold_message(through.hold, routed, errand);
+            self.note_repeats(header.origin);
+            self.hold_message(hold_route.hold, routed, header);
             return;
         }
-        if errand.retained_seq > 0 {
+        if header.retained_seq > 0 {
             let topic = routed.publish().topic;
-            self.sequences.note_live(from, self.owner_of_topic(topic), errand.retained_seq, topic);
-            if reasons.has(Reasons::SESSIONS) {
-                self.sequences.delivered.note(from, errand.retained_seq, topic);
+            self.sequences.note_live(from, self.owner_of_topic(topic), header.retained_seq, topic);
+            if flags.has(RouteFlags::SESSIONS) {
+                self.sequences.delivered.note(from, header.retained_seq, topic);
             }
         }
-        self.note_repeats(errand.origin);
-        if reasons.has(Reasons::IN_MEMORY) {
+        self.note_repeats(header.origin);
+        if flags.has(RouteFlags::IN_MEMORY) {
             // The rule may be younger than this turn.
             self.renew_topic_rules();
             self.clients.in_memory = true;
         }
         let Shard { tree, clients, counters, now_ms, .. } = self;
-        if reasons.has(Reasons::SESSIONS) {
+        if flags.has(RouteFlags::SESSIONS) {
             let mut deliveries = 0;
             tree.matches(routed.publish().topic, |entries| {
                 if let Target::Session(key) = entries[0].subscriber {
@@ -226,21 +228,21 @@ impl Shard {
             });
             counters.deliveries.add(deliveries);
         }
-        if reasons.has(Reasons::GROUPS) {
-            let publisher = Publisher::Hash(errand.publisher);
-            self.publish_to_groups(routed, GroupOrigin { publisher, ingress_us: errand.ingress_us });
+        if flags.has(RouteFlags::GROUPS) {
+            let publisher = Publisher::Hash(header.publisher);
+            self.publish_to_groups(routed, GroupOrigin { publisher, ingress_us: header.ingress_us });
         }
         let mut retained = None;
-        if reasons.has(Reasons::RETAIN) {
+        if flags.has(RouteFlags::RETAIN) {
             self.sequences.apply(from);
-            let Errand { publisher, retained_seq: seq, holder, .. } = *errand;
+            let RouteHeader { publisher, retained_seq: seq, holder, .. } = *header;
             let source = Source { publisher, origin: from, seq, holder };
             let reserved =
-                (errand.reserved_bytes > 0).then(|| self.retained.room_in_mail(holder, errand.reserved_bytes));
+                (header.reserved_bytes > 0).then(|| self.retained.room_in_mail(holder, header.reserved_bytes));
             retained = self.retain(routed, source, reserved);
         }
         self.clear_retained(routed.publish().qos);
-        let Errand { publisher, origin, holder, .. } = *errand;
+        let RouteHeader { publisher, origin, holder, .. } = *header;
         self.keep(routed, retained, About { publisher, origin, holder });
     }
 
@@ -278,8 +280,8 @@ impl Shard {
         if !self.shared.shares.retained.is_on() {
             return None;
         }
-        let entry = self.clients.peek(session)?;
-        Some(Holder::of_client(entry.standing.identity.name(), entry.session.client_id()))
+        let row = self.clients.peek(session)?;
+        Some(Holder::of_client(row.standing.identity.name(), row.session.client_id()))
     }
 
     /// The same for who has this name, or else this client id.

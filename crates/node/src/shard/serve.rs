@@ -9,7 +9,7 @@ use lapwing_session::{Accepted, Inbound, Routed, SessionKey, Step};
 use lapwing_transport::Refusal;
 
 use super::Shard;
-use super::connection::{Hold, Stage};
+use super::connection::{Pause, Stage};
 use super::in_hand::InHand;
 use crate::hooks::HookClient;
 use crate::signals::REPORT_TOPIC;
@@ -20,7 +20,7 @@ pub(super) enum Flow {
     /// The next packet, please.
     Continue,
     /// It is not read on until there is room.
-    Held,
+    Paused,
     /// The same until there is a verdict: the packet is not handled yet, and its bytes are kept.
     Asked,
     /// A part of the packet is done: its bytes are kept for the rest.
@@ -165,10 +165,10 @@ impl Shard {
     /// The client of a connection whose CONNECT is through.
     pub(super) fn client_of(&mut self, index: usize) -> Option<Client> {
         let Stage::Open { session, version } = self.clients.connection(index)?.stage else { return None };
-        let has_licence = self.clients.connection(index)?.licence.is_some();
-        let entry = self.clients.entry(session)?;
-        let (id, who) = (entry.session.shared_client_id().clone(), entry.standing.who.clone());
-        Some(Client { session, version, id, who, has_licence })
+        let has_permissions = self.clients.connection(index)?.permissions.is_some();
+        let row = self.clients.row(session)?;
+        let (id, who) = (row.session.shared_client_id().clone(), row.standing.who.clone());
+        Some(Client { session, version, id, who, has_permissions })
     }
 
     pub(super) fn handle_packet(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> Flow {
@@ -226,7 +226,7 @@ impl Shard {
         if publish.qos.is_acknowledged()
             && let Some(flow) = self.refuse_without_room(index, client, inbound)
         {
-            return if charged == Flow::Held { charged } else { flow };
+            return if charged == Flow::Paused { charged } else { flow };
         }
         if self.refuses_unacknowledged(publish.qos) {
             return charged;
@@ -246,10 +246,10 @@ impl Shard {
         }
         let is_kept = matches!(accepted, Accepted::Later(_));
         if is_kept && self.log.as_ref().is_some_and(|log| !log.has_credit()) {
-            return self.hold(index, Hold::Log);
+            return self.pause(index, Pause::Log);
         }
         if !self.post.has_credit() {
-            return self.hold(index, Hold::Mail);
+            return self.pause(index, Pause::Mail);
         }
         charged
     }
@@ -263,5 +263,5 @@ pub(super) struct Client {
     /// The same for hooks and events, if there are any.
     pub(super) who: Option<Arc<HookClient>>,
     /// Whether there are rules for it.
-    pub(super) has_licence: bool,
+    pub(super) has_permissions: bool,
 }

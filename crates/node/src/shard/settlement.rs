@@ -21,7 +21,7 @@ const PUBLISHERS_MAX: usize = 1_024;
 pub(super) struct Settlement {
     /// Publishers named before this entry have been silent since the last look but one.
     silent_before: [u64; DATA_GROUPS as usize],
-    /// Those named before this one were judged.
+    /// Publishers named before this entry were judged in this round.
     looked_before: [u64; DATA_GROUPS as usize],
 }
 
@@ -29,12 +29,12 @@ impl Shard {
     /// Settles what silent publishers have left; once begun, again and again.
     pub(super) fn settle_silent(&mut self) {
         let Some(recovered) = &self.recovered else { return };
-        let states = recovered.groups.clone();
+        let states = recovered.data_groups.clone();
         let (shards, own) = (self.post.shards(), self.id);
-        for group in (0..DATA_GROUPS).filter(|group| Slot::first_of(*group).shard(shards) == own) {
-            let settled = self.settlement.look(&states, group);
+        for data_group in (0..DATA_GROUPS).filter(|data_group| Slot::first_of(*data_group).shard(shards) == own) {
+            let settled = self.settlement.look(&states, data_group);
             if let (false, Some(log), Some(keeping)) = (settled.is_empty(), &mut self.log, &mut self.clients.keeping) {
-                keeping.settle(log, group, Settled { publishers: List::from_slice(&settled) });
+                keeping.settle(log, data_group, Settled { publishers: List::from_slice(&settled) });
             }
         }
         self.timers.add(self.now_ms + LOOK_MS, Due::Settlement);
@@ -43,19 +43,19 @@ impl Shard {
 
 impl Settlement {
     /// What of a data group can be settled now. Locks one group at a time.
-    fn look(&mut self, states: &DataGroups, group: u16) -> Vec<SettledPublisher> {
-        let place = usize::from(group);
+    fn look(&mut self, states: &DataGroups, data_group: u16) -> Vec<SettledPublisher> {
+        let place = usize::from(data_group);
         let (from, before) = (self.looked_before[place], self.silent_before[place]);
         let (silent, applied): (Vec<_>, u64) = {
-            let state = states.get(group);
+            let state = states.get(data_group);
             (state.publishers_named_in(from..before).take(PUBLISHERS_MAX).collect(), state.applied())
         };
         self.silent_before[place] = applied + 1;
         let is_over = silent.len() < PUBLISHERS_MAX;
         self.looked_before[place] = silent.last().filter(|_| !is_over).map_or(0, |(entry, ..)| entry + 1);
-        let settled = silent.into_iter().filter_map(|(_, group, session, first)| {
-            let below = states.get(group).settled_below(session)?;
-            (below > first).then_some(SettledPublisher { group, session, below })
+        let settled = silent.into_iter().filter_map(|(_, data_group, session, first)| {
+            let below = states.get(data_group).settled_below(session)?;
+            (below > first).then_some(SettledPublisher { data_group, session, below })
         });
         settled.collect()
     }

@@ -17,7 +17,7 @@ impl Shard {
         for inlet in &mut shaken {
             for _ in 0..BATCHES_PER_TURN {
                 let Some(batch) = inlet.take() else { break };
-                batch.into_iter().for_each(|connection| self.adopt(connection));
+                batch.into_iter().for_each(|connection| self.take_connection(connection));
             }
         }
         self.shaken = shaken;

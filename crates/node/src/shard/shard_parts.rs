@@ -7,22 +7,22 @@ use lapwing_session::Grant;
 use lapwing_transport::Listener;
 
 use super::answers::Answers;
-use super::asked::Asked;
+use super::client_settings::ClientSettings;
 use super::clients::Clients;
+use super::commits::Confirmations;
 use super::endings::Endings;
 use super::groups::{GroupTable, Pending};
-use super::hold::Held;
 use super::holds::Holds;
 use super::in_hand::InHand;
 use super::interest::Announcer;
+use super::operators::OperatorRequests;
 use super::owed_wills::OwedWills;
-use super::promises::Confirmations;
+use super::pause::Paused;
 use super::replay::Replays;
 use super::retained::RetainedTable;
 use super::route::{Target, Tree};
 use super::sequence::Sequences;
 use super::settlement::Settlement;
-use super::terms::Terms;
 use super::topic_rules::TopicRules;
 use super::{LanesIn, Post, Recovered, Shard, Sys, certificates, spinning, stamp};
 use crate::doors::Doors;
@@ -89,10 +89,10 @@ impl Shard {
         let left_holds = recovered.as_ref().map(|recovered| recovered.holds()).unwrap_or_default();
         let authentication = hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Auth));
         Ok(Shard {
-            terms: shared
+            client_settings: shared
                 .listeners()
                 .iter()
-                .map(|state| Terms::new(&shared.config, state.packet_bytes_max, authentication))
+                .map(|state| ClientSettings::new(&shared.config, state.packet_bytes_max, authentication))
                 .collect(),
             clients: Clients::new(id, post.shards(), limits.output_high_bytes as usize / 2),
             confirmations: Confirmations::new(post.shards()),
@@ -108,7 +108,7 @@ impl Shard {
             words: VecDeque::new(),
             announcer: Announcer::new(id, post.shards()),
             answers: Answers::default(),
-            asked: Asked::default(),
+            operator_requests: OperatorRequests::default(),
             endings: Endings::default(),
             retained: RetainedTable::new(shared.retained.clone(), shared.shares.clone()),
             retained_wanted: 0,
@@ -126,11 +126,11 @@ impl Shard {
             will_holder: None,
             owed_wills: OwedWills::default(),
             reserved_room: None,
-            held: Held::default(),
+            paused: Paused::default(),
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,
             draining: false,
-            licences_version: None,
+            permissions_version: None,
             expelled_version: None,
             groups_version: 0,
             recheck: certificates::Recheck::default(),

@@ -7,7 +7,7 @@ use lapwing_transport::{PeerAddress, Socket};
 
 use super::Shard;
 use super::connect::spoken;
-use super::connection::Hold;
+use super::connection::Pause;
 use crate::listeners::ListenerId;
 use crate::strangers::{Place, Source, Stranger};
 
@@ -26,7 +26,7 @@ impl Shard {
 
     /// Bytes of the largest CONNECT that a listener takes.
     pub(super) fn connect_bytes_max(&self, listener: ListenerId) -> usize {
-        self.terms[usize::from(listener.0)].connect_limits.packet_bytes_max as usize
+        self.client_settings[usize::from(listener.0)].connect_limits.packet_bytes_max as usize
     }
 
     /// A stranger is in the table of connections: where it is, if it must go.
@@ -50,7 +50,7 @@ impl Shard {
         }
         let buffers = connection.input.capacity() + connection.output.capacity();
         let bytes = buffers + connection.socket.held_bytes() + kept_bytes;
-        stranger.hold(bytes as u64, connection.hold == Some(Hold::Gate), now_ms);
+        stranger.hold(bytes as u64, connection.paused == Some(Pause::Gate), now_ms);
     }
 
     /// Ends those that the table has found to be too many. Nothing can be said to them: they have named no version.
@@ -66,8 +66,8 @@ impl Shard {
 
     /// What packets of a connection may cost: a stranger's less than a client's.
     pub(super) fn limits_of(&mut self, index: usize, is_client: bool) -> Arc<Limits> {
-        let terms = self.terms_of(index);
-        if is_client { terms.limits.clone() } else { terms.connect_limits.clone() }
+        let settings = self.client_settings(index);
+        if is_client { settings.limits.clone() } else { settings.connect_limits.clone() }
     }
 
     /// Whether `bytes`, all that a stranger has sent, may become its CONNECT, or are a step behind it; refuses it if not.

@@ -2,7 +2,7 @@
 
 use lapwing_codec::ReasonCode;
 use lapwing_codec::topic::SharedFilter;
-use lapwing_session::{Grant, Reply, SessionKey, SubscribeRequest, Subscription};
+use lapwing_session::{CommitToken, Grant, Reply, SessionKey, SubscribeRequest, Subscription};
 
 use super::Shard;
 use super::answers::Answer;
@@ -49,8 +49,8 @@ pub(super) struct Waits {
     refused: u64,
     /// Of these, in groups.
     added_shared: u64,
-    /// It is written down when this promise is kept.
-    promise: Option<u64>,
+    /// It is on disk when this is committed.
+    token: Option<CommitToken>,
     /// Filters of groups that whoever watches subscriptions has not been told of, each with its place in the part that
     /// was applied.
     untold: Vec<(usize, Box<str>)>,
@@ -67,26 +67,26 @@ impl Shard {
     ) -> Option<(Reply, Waits)> {
         let mut waits = Waits::default();
         let mut granted: Vec<(Box<str>, Grant)> = Vec::new();
-        let licence = self.lend_licence(key);
+        let permissions = self.lend_permissions(key);
         let (shards, has_holds) = (self.post.shards(), self.holds.any());
         let mut verdicts = request.filters().zip(refused);
         let mut places = request.filters().enumerate();
         let Shard { clients, tree, announcer, post, shared, sequences, .. } = self;
-        clients.entry(key)?;
+        clients.row(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
-        let entry = clients.entry(key)?;
-        let (kept_as, groups) = (*entry.kept_as, entry.membership.groups());
-        let lost = entry.session.losses().messages;
+        let row = clients.row(key)?;
+        let (kept_as, groups) = (*row.kept_as, row.membership.groups());
+        let lost = row.session.losses().messages;
         let groups_max = match shared.config.limits.groups_per_session_max {
             0 => u64::MAX,
             most => u64::from(most),
         };
-        let reply = entry.session.subscribe(request, |subscription| {
+        let reply = row.session.subscribe(request, |subscription| {
             // A filter that the session refuses itself does not come this way, so its verdict is left out too.
             let verdict = verdicts.find(|(filter, _)| *filter == subscription.filter);
             // Found from where the last one stood: the same filter may be there twice.
             let place = places.find(|(_, filter)| *filter == subscription.filter);
-            if licence.as_ref().is_some_and(|licence| !licence.may_subscribe(subscription.filter)) {
+            if permissions.as_ref().is_some_and(|permissions| !permissions.may_subscribe(subscription.filter)) {
                 waits.refused += 1;
                 return Err(ReasonCode::NotAuthorized);
             }
@@ -127,7 +127,7 @@ impl Shard {
             Ok(())
         });
         self.clients.holdings = holdings;
-        self.return_licence(key, licence);
+        self.return_permissions(key, permissions);
         self.counters.access.refused(Refused::Subscribe, waits.refused);
         for (filter, reason) in request.filters().zip(reply.reasons()) {
             if *reason == ReasonCode::NotAuthorized {
@@ -140,7 +140,7 @@ impl Shard {
         self.counters.subscriptions.add(waits.added);
         self.counters.traffic.shared_subscriptions.add(waits.added_shared);
         waits.untold = self.observe_subscribed(key, request, &reply);
-        waits.promise = self.keep_subscribed(key, &granted);
+        waits.token = self.keep_subscribed(key, &granted);
         Some((reply, waits))
     }
 
@@ -152,7 +152,7 @@ impl Shard {
         reply: &Reply,
     ) -> Vec<(usize, Box<str>)> {
         let mut untold = Vec::new();
-        let Some(who) = self.clients.entry(key).and_then(|entry| entry.standing.who.clone()) else { return untold };
+        let Some(who) = self.clients.row(key).and_then(|row| row.standing.who.clone()) else { return untold };
         let granted = request.filters().zip(reply.reasons()).enumerate().filter(|(_, (_, reason))| !reason.is_error());
         for (at, (filter, reason)) in granted {
             if filter.starts_with("$share/") {
@@ -170,10 +170,10 @@ impl Shard {
     fn observe_joined(&mut self, key: SessionKey, reply: &Reply, untold: Vec<(usize, Box<str>)>) {
         for (at, filter) in untold {
             let Some(reason) = reply.reasons().get(at).copied().filter(|reason| !reason.is_error()) else { continue };
-            let Some(entry) = self.clients.entry(key).filter(|entry| entry.session.grant(&filter).is_some()) else {
+            let Some(row) = self.clients.row(key).filter(|row| row.session.grant(&filter).is_some()) else {
                 continue;
             };
-            let Some(client) = entry.standing.who.clone() else { continue };
+            let Some(client) = row.standing.who.clone() else { continue };
             let qos = reason as u8;
             self.note_event(&client, &Happened::Subscribed { filter: &filter, qos });
             self.observe(HookName::Subscribed, || HookCall::Subscribed { client, filter, qos });
@@ -192,8 +192,8 @@ impl Shard {
         let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some()) + usize::from(more);
         let begins_at = place.map_or(0, |place| self.answers.len_of(place));
         let untold = waits.untold.into_iter().map(|(at, filter)| (begins_at + at, filter)).collect();
-        let Waits { replays, wanted, promise, .. } = waits;
-        let answer = Answer { to: key, reply, replays, wanted, promise, untold };
+        let Waits { replays, wanted, token, .. } = waits;
+        let answer = Answer { to: key, reply, replays, wanted, token, untold };
         let place = match place {
             Some(place) => {
                 self.answers.extend(place, answer, outstanding);
@@ -206,11 +206,11 @@ impl Shard {
         }
         for Joining { at, owner, group, filter, grant } in waits.joins {
             let request = JoinRequest { place, at: begins_at + at };
-            let Some(entry) = self.clients.entry(key) else { break };
-            entry.membership.joined(&group, &filter, owner, request);
-            let (client_id, epoch) = (entry.session.shared_client_id().clone(), entry.membership.epoch);
-            let (profile, is_kept) = (entry.membership.profile(&client_id), entry.kept_as.kept.is_some());
-            let identity = entry.standing.identity.clone();
+            let Some(row) = self.clients.row(key) else { break };
+            row.membership.joined(&group, &filter, owner, request);
+            let (client_id, epoch) = (row.session.shared_client_id().clone(), row.membership.epoch);
+            let (profile, is_kept) = (row.membership.profile(&client_id), row.kept_as.kept.is_some());
+            let identity = row.standing.identity.clone();
             let join =
                 Join { request, group, filter, member: key, client_id, epoch, grant, profile, is_kept, identity };
             self.tell(owner, Word::Join(Box::new(join)));
@@ -233,11 +233,11 @@ impl Shard {
         self.counters.limits.refused_subscriptions.add(1);
         let shared = SharedFilter::parse(filter).ok().flatten();
         let mut revoked = false;
-        if let Some(entry) = self.clients.entry(to)
+        if let Some(row) = self.clients.row(to)
             && let Some(shared) = &shared
-            && entry.membership.was_refused(shared.group, shared.filter, request)
+            && row.membership.was_refused(shared.group, shared.filter, request)
         {
-            entry.session.revoke(|kept| kept != filter, |_| revoked = true);
+            row.session.revoke(|kept| kept != filter, |_| revoked = true);
         }
         if revoked {
             self.keep_unsubscribed(to, &[filter.to_owned()]);
@@ -255,12 +255,12 @@ impl Shard {
     }
 
     fn answer(&mut self, answer: Answer) {
-        let Answer { to, reply, replays, wanted, promise, untold } = answer;
+        let Answer { to, reply, replays, wanted, token, untold } = answer;
         self.observe_joined(to, &reply, untold);
-        match self.clients.with_held(to, promise, |session, io| session.reply(reply, io)) {
+        match self.clients.with_fence(to, token, |session, io| session.reply(reply, io)) {
             Some(Ok(())) => {}
             Some(Err(close)) => {
-                if let Some(index) = self.clients.entry(to).and_then(|entry| entry.connection) {
+                if let Some(index) = self.clients.row(to).and_then(|row| row.connection) {
                     self.close(index, &close);
                 }
                 return;
@@ -270,7 +270,7 @@ impl Shard {
         wanted.iter().for_each(|filter| self.tell_holds(filter));
         for (filter, before) in replays {
             // It may have been cancelled before it was in force.
-            if self.clients.entry(to).is_some_and(|entry| entry.session.grant(&filter).is_some()) {
+            if self.clients.row(to).is_some_and(|row| row.session.grant(&filter).is_some()) {
                 self.start_replay(&filter, before, to);
             }
         }
@@ -278,9 +278,9 @@ impl Shard {
 }
 
 impl Waits {
-    /// Of an UNSUBSCRIBE, that this promise is kept, if there is one.
-    pub(super) fn for_promise(promise: Option<u64>) -> Self {
-        Waits { promise, ..Waits::default() }
+    /// Of an UNSUBSCRIBE: for this token alone, if there is one.
+    pub(super) fn for_token(token: Option<CommitToken>) -> Self {
+        Waits { token, ..Waits::default() }
     }
 
     fn note(&mut self, announcement: Option<u64>) {

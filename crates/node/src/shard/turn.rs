@@ -69,7 +69,7 @@ impl Shard {
         self.event_loop.prepare();
         // The last look: whoever sends, or takes what we send, from here on sees that we sleep, and wakes us. A receiver
         // that made room before saw us awake, so what waits for room is tried again here.
-        self.hand_over();
+        self.flush_lanes();
         let timeout = if self.has_work() || self.phase_is_new() {
             Duration::ZERO
         } else {
@@ -121,7 +121,7 @@ impl Shard {
             urgent || !inlet.direct.is_empty() || (has_direct_credit && !inlet.publish.is_empty())
         });
         mail || self.clients.has_touched()
-            || self.can_release()
+            || self.can_resume()
             || (self.clients.ready_count() > 0 && !self.post.is_overfull())
             || self.doors.are_open(self.now_ms)
             || self.has_shaken()
@@ -130,14 +130,14 @@ impl Shard {
             || self.has_group_work()
             || self.has_hold_work()
             || self.may_publish_events()
-            || self.may_adopt()
-            || self.has_kept_promises()
+            || self.may_hand_over()
+            || self.has_committed()
             || self.has_news_for_log()
             || self.has_page_work()
             || self.may_begin_to_listen()
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
             || self.passwords.has_answers()
-            || self.asked.has_work(self.clients.promises.kept())
+            || self.operator_requests.has_work(self.clients.commit_tokens.committed())
             || self.is_asked_for_something()
     }
 
@@ -147,7 +147,7 @@ impl Shard {
             || self.shared.strangers.has_ended(self.id.index())
             || self.shared.session_desk(self.id.index()).is_asked()
             || self.shared.groups.version() != self.groups_version
-            || Some(self.shared.authority.version()) != self.licences_version
+            || Some(self.shared.authority.version()) != self.permissions_version
             || self.owes_expulsions()
             || self.has_new_topic_rules()
     }
@@ -185,7 +185,7 @@ impl Shard {
         self.make_retained_room();
         self.counters.turns.add(1);
         self.mail_moved = false;
-        self.renew_licences();
+        self.renew_permissions();
         self.renew_groups();
         self.renew_topic_rules();
         self.run_rechecks();
@@ -198,7 +198,7 @@ impl Shard {
         self.take_pages();
         self.serve_operators();
         self.take_verdicts();
-        self.release_held();
+        self.resume_paused();
         self.serve_ready();
         self.end_strangers();
         if !self.must_hear_first(before_ms) {
@@ -213,8 +213,8 @@ impl Shard {
         self.publish_events();
         self.ask_pages();
         self.tell_log();
-        self.hand_over();
-        self.close_promises();
+        self.flush_lanes();
+        self.close_commit_token();
         self.flush_touched();
         self.counters.take_over(&self.clients.counters);
         self.counters.traffic.take_over(&self.clients.sent);
@@ -224,7 +224,7 @@ impl Shard {
         }
     }
 
-    fn hand_over(&mut self) {
+    fn flush_lanes(&mut self) {
         self.mail_moved |= !self.post.is_empty();
         if let Some(log) = &mut self.log {
             log.flush();
@@ -248,7 +248,7 @@ impl Shard {
             && self.inlets.iter().all(super::LanesIn::is_empty)
             && !self.has_shaken()
             && self.log.as_mut().is_none_or(crate::log::LogFeed::is_settled)
-            && self.is_kept_word()
+            && self.is_all_committed()
             && self.hooks.as_ref().is_none_or(crate::hooks::HookFeed::is_settled)
     }
 
@@ -256,7 +256,7 @@ impl Shard {
     fn finish(&mut self) -> Result<(), NodeError> {
         self.doors.close(self.event_loop.registry());
         self.tell_log();
-        self.hand_over();
+        self.flush_lanes();
         self.flush_touched();
         self.give_log_the_rest()
     }

@@ -17,14 +17,15 @@ impl Clients {
     pub(crate) fn queue_read(&mut self, index: usize) {
         if let Some(connection) = self.connections.get_mut(index)
             && !connection.queued
-            && connection.hold.is_none()
+            && connection.paused.is_none()
         {
             connection.queued = true;
             self.ready.push_back(index);
         }
     }
 
-    /// The next connection to read; of `turn` there are as many as stood in the list when the turn began.
+    /// The next connection to read. A turn takes as many as stood in the list when it began: who is read to the end of its share
+    /// stands behind them.
     pub(crate) fn next_ready(&mut self) -> Option<usize> {
         let index = self.ready.pop_front()?;
         if let Some(connection) = self.connections.get_mut(index) {

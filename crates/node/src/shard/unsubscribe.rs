@@ -2,7 +2,7 @@
 
 use lapwing_codec::topic::SharedFilter;
 use lapwing_router::Removal;
-use lapwing_session::{Grant, Reply, SessionKey, Subscription, UnsubscribeRequest};
+use lapwing_session::{CommitToken, Grant, Reply, SessionKey, Subscription, UnsubscribeRequest};
 
 use super::Shard;
 use super::route::Target;
@@ -20,23 +20,23 @@ impl Shard {
         request: &UnsubscribeRequest<'_>,
     ) -> Option<(Reply, Waits)> {
         let mut removed: Vec<String> = Vec::new();
-        let entry = self.clients.entry(key)?;
-        let reply = entry.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
+        let row = self.clients.row(key)?;
+        let reply = row.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
         self.filters_taken += reply.reasons().len() as u64;
-        let who = self.clients.entry(key).and_then(|entry| entry.standing.who.clone());
+        let who = self.clients.row(key).and_then(|row| row.standing.who.clone());
         for filter in &removed {
             if let Some(client) = who.clone() {
                 self.note_event(&client, &Happened::Unsubscribed { filter });
                 self.observe(HookName::Unsubscribed, || HookCall::Unsubscribed { client, filter: (**filter).into() });
             }
         }
-        let promise = self.withdraw_filters(key, &removed);
-        Some((reply, Waits::for_promise(promise)))
+        let token = self.withdraw_filters(key, &removed);
+        Some((reply, Waits::for_token(token)))
     }
 
-    /// Takes subscriptions back that their session has no more; returns the promise that this is written down, if it is.
-    pub(super) fn withdraw_filters(&mut self, key: SessionKey, filters: &[String]) -> Option<u64> {
-        let is_keeper = self.clients.entry(key).is_some_and(|entry| entry.kept_as.is_keeper);
+    /// Takes subscriptions back that their session has no more; returns the token with which that is on disk, if it is written down.
+    pub(super) fn withdraw_filters(&mut self, key: SessionKey, filters: &[String]) -> Option<CommitToken> {
+        let is_keeper = self.clients.row(key).is_some_and(|row| row.kept_as.is_keeper);
         for filter in filters {
             self.withdraw_filter(key, filter, is_keeper);
         }
@@ -71,9 +71,9 @@ impl Shard {
     /// A session here has unsubscribed from a group.
     fn leave_group(&mut self, key: SessionKey, shared: &SharedFilter<'_>) {
         let owner = self.owner_of_group(shared);
-        let Some(entry) = self.clients.entry(key) else { return };
-        entry.membership.left(shared.group, shared.filter);
-        let epoch = entry.membership.epoch;
+        let Some(row) = self.clients.row(key) else { return };
+        row.membership.left(shared.group, shared.filter);
+        let epoch = row.membership.epoch;
         let share = share_name(shared.group, shared.filter);
         self.tell(owner, Word::Unsubscribe { share, member: key, epoch });
     }

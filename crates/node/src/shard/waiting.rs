@@ -1,31 +1,31 @@
 //! What of clients waits for the disk: acknowledgements in their sessions, bytes in their connections.
 
-use lapwing_session::{Io, Session, SessionKey};
+use lapwing_session::{CommitToken, Io, Session, SessionKey};
 
 use super::clients::Clients;
 use super::connection::Connection;
 use super::turn_lists::touch;
 
 impl Clients {
-    /// As [`Clients::with`]; what `work` writes waits for `promise`, if it is not kept yet.
-    pub(crate) fn with_held<T>(
+    /// As [`Clients::with`]; what `work` writes waits for `token`, if that is not committed yet.
+    pub(crate) fn with_fence<T>(
         &mut self,
         key: SessionKey,
-        promise: Option<u64>,
+        token: Option<CommitToken>,
         work: impl FnOnce(&mut Session, &mut Io<'_>) -> T,
     ) -> Option<T> {
         let begun = self.connection_of(key).map_or(0, |connection| connection.output.len());
         let answer = self.with(key, work);
-        if let Some(promise) = promise.filter(|promise| *promise > self.promises.kept())
+        if let Some(token) = token.filter(|token| *token > self.commit_tokens.committed())
             && let Some(connection) = self.connection_of(key)
         {
-            connection.hold_output(begun, promise);
+            connection.fence_output(begun, token);
         }
         answer
     }
 
     fn connection_of(&mut self, key: SessionKey) -> Option<&mut Connection> {
-        let index = self.entry(key)?.connection?;
+        let index = self.row(key)?.connection?;
         self.connections.get_mut(index)
     }
 
@@ -35,7 +35,7 @@ impl Clients {
             && !connection.waits_for_disk
         {
             connection.waits_for_disk = true;
-            self.held.push(index);
+            self.fenced.push(index);
         }
     }
 
@@ -44,17 +44,17 @@ impl Clients {
         self.with(key, |_, _| ());
     }
 
-    /// Promises up to `through` are kept: acknowledgements that waited for them are written, and what was held back goes.
-    pub(crate) fn committed(&mut self, through: u64) {
-        for index in std::mem::take(&mut self.held) {
+    /// Everything up to `through` is committed: acknowledgements that waited for it are written, and fenced output leaves.
+    pub(crate) fn committed(&mut self, through: CommitToken) {
+        for index in std::mem::take(&mut self.fenced) {
             if let Some(connection) = self.connections.get_mut(index) {
                 connection.waits_for_disk = false;
                 touch(connection, index, &mut self.touched);
             }
         }
         for key in std::mem::take(&mut self.awaiting) {
-            if let Some(entry) = self.entry(key) {
-                entry.awaiting = false;
+            if let Some(row) = self.row(key) {
+                row.awaiting = false;
                 self.with(key, |session, io| session.committed(through, io));
             }
         }

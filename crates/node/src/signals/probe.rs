@@ -4,9 +4,9 @@
 const OUTSTANDING_MAX: usize = 4;
 const TOPIC_PREFIX: &str = "$lapwing/probe/";
 
-/// One probe on its way.
+/// One probe that its client has not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Asked {
+struct PendingProbe {
     id: u16,
     at_us: u64,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Probes {
     every_us: u64,
     next_due_us: u64,
     next_id: u16,
-    asked: [Option<Asked>; OUTSTANDING_MAX],
+    pending: [Option<PendingProbe>; OUTSTANDING_MAX],
     last_us: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Probes {
     /// Probes every `every_ms` milliseconds, the first at once.
     pub(crate) fn new(every_ms: u32, now_us: u64) -> Probes {
         let mut probes =
-            Probes { every_us: 0, next_due_us: now_us, next_id: 0, asked: [None; OUTSTANDING_MAX], last_us: None };
+            Probes { every_us: 0, next_due_us: now_us, next_id: 0, pending: [None; OUTSTANDING_MAX], last_us: None };
         probes.set_interval(every_ms);
         probes
     }
@@ -48,7 +48,7 @@ impl Probes {
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
         // The place of the one four before it, which is forgotten.
-        self.asked[usize::from(id) % OUTSTANDING_MAX] = Some(Asked { id, at_us: now_us });
+        self.pending[usize::from(id) % OUTSTANDING_MAX] = Some(PendingProbe { id, at_us: now_us });
         // After a pause there is no rush of those that were left out.
         self.next_due_us = (self.next_due_us + self.every_us).max(now_us + self.every_us / 2);
         id
@@ -57,8 +57,8 @@ impl Probes {
     /// An answer has come: the way there and back in microseconds, the client's time to answer included. `None`, to be
     /// counted, if no such probe waits for one: it was made up, answered before, or comes too late.
     pub(crate) fn answered(&mut self, id: u16, now_us: u64) -> Option<u64> {
-        let place = &mut self.asked[usize::from(id) % OUTSTANDING_MAX];
-        let way_us = now_us.saturating_sub(place.take_if(|asked| asked.id == id)?.at_us);
+        let place = &mut self.pending[usize::from(id) % OUTSTANDING_MAX];
+        let way_us = now_us.saturating_sub(place.take_if(|pending| pending.id == id)?.at_us);
         self.last_us = Some(way_us);
         Some(way_us)
     }

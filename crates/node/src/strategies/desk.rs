@@ -11,8 +11,8 @@ use crate::mailbox::{Bell, Inlet, Lane, lane};
 /// Questions in the lane of one group; more than that are not asked. `Deferred` has no more open.
 const LANE_QUESTIONS: usize = 256;
 
-/// A question on its way.
-pub(super) struct Asked {
+/// A question on its way to the thread, and not answered.
+pub(super) struct PendingQuestion {
     pub(super) question: Question,
     /// Nobody waits for the answer after that.
     pub(super) deadline: Instant,
@@ -20,7 +20,7 @@ pub(super) struct Asked {
 
 /// The group's end.
 pub struct StrategyDesk {
-    asks: Lane<Asked>,
+    asks: Lane<PendingQuestion>,
     answers: Inlet<Answer>,
     timeout: Duration,
     /// While it lives, so does the group's chooser.
@@ -31,7 +31,7 @@ pub struct StrategyDesk {
 pub(super) struct Seat {
     pub(super) group: Arc<str>,
     pub(super) names: Arc<ClientNames>,
-    pub(super) asks: Inlet<Asked>,
+    pub(super) asks: Inlet<PendingQuestion>,
     pub(super) answers: Lane<Answer>,
     open: Weak<()>,
 }
@@ -58,7 +58,7 @@ impl Desk for StrategyDesk {
         if self.asks.pending() > 0 {
             return false;
         }
-        self.asks.send(Asked { question, deadline: Instant::now() + self.timeout });
+        self.asks.send(PendingQuestion { question, deadline: Instant::now() + self.timeout });
         self.asks.flush();
         true
     }

@@ -112,10 +112,10 @@ impl StrategyThread {
             match seat.asks.take() {
                 None => empty += 1,
                 Some(late) if late.deadline <= now => _ = self.control.unseen.fetch_add(1, Ordering::Relaxed),
-                Some(asked) => {
+                Some(pending) => {
                     empty = 0;
                     let (group, names) = (Arc::clone(&seat.group), Arc::clone(&seat.names));
-                    batch.push((self.turn, StrategyAsk { group, names, question: asked.question }));
+                    batch.push((self.turn, StrategyAsk { group, names, question: pending.question }));
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Declaration, Deferred, DeferredCounters, Parameters, RttSource, Stamps, Strategy};
-use lapwing_groups::{Action, AssignmentId, Delivery, Epoch, Facts, Group, Settings, Terms};
+use lapwing_groups::{Action, AssignmentId, Delivery, Epoch, Facts, Group, MemberOptions, Settings};
 
 use super::{Strategies, Strategist, StrategyDesk};
 use crate::assemble::Unpark;
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
         let mut group = Group::new(settings, trial.fallback, Parameters::default(), 1);
         for (key, member) in trial.members.iter().enumerate() {
             let declaration = Declaration::processed(key as u64, member.receive_max);
-            group.join(key, Epoch(1), Terms { declaration, qos_max: QoS::AtLeastOnce }, 0);
+            group.join(key, Epoch(1), MemberOptions { declaration, qos_max: QoS::AtLeastOnce }, 0);
             group.rtt_sample(key, Epoch(1), RttSource::Kernel, member.rtt.as_micros() as u64, 0);
         }
         group.set_chooser(Box::new(Deferred::new(desk, trial.fallback, trial.timeout.as_micros() as u64)), 0);

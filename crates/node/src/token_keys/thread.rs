@@ -22,10 +22,10 @@ pub(crate) struct KeyThread {
     shared: Arc<Shared>,
     control: Arc<KeyControl>,
     /// Whom it asks; none where keys are in files, or no tokens are taken.
-    asked: Option<Asked>,
+    source: Option<KeySource>,
 }
 
-struct Asked {
+struct KeySource {
     settings: FetchedKeys,
     fetcher: Result<Fetcher, FetchError>,
     schedule: Schedule,
@@ -58,7 +58,7 @@ pub(crate) fn check_fetched(keys: &FetchedKeys) -> Result<(), NodeError> {
 
 impl KeyThread {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        KeyThread { shared: shared.clone(), control: shared.token_keys.clone(), asked: None }
+        KeyThread { shared: shared.clone(), control: shared.token_keys.clone(), source: None }
     }
 
     /// Works until the node stops it.
@@ -68,7 +68,7 @@ impl KeyThread {
             match self.shared.authority.tokens() {
                 Some(tokens) if tokens.fetched().is_some() => self.turn(&tokens),
                 _ => {
-                    self.asked = None;
+                    self.source = None;
                     self.control.fetched_keys.store(0, Ordering::Relaxed);
                     // Woken when settings change, and when it is to end.
                     thread::park();
@@ -79,59 +79,59 @@ impl KeyThread {
 
     fn turn(&mut self, tokens: &Tokens) {
         let Some(settings) = tokens.fetched() else { return };
-        let asked = match self.asked.take() {
-            Some(asked) if asked.settings == *settings => asked,
+        let source = match self.source.take() {
+            Some(source) if source.settings == *settings => source,
             // Another place, or other bounds: asked at once.
-            _ => Asked {
+            _ => KeySource {
                 settings: settings.clone(),
                 fetcher: Fetcher::new(&fetch_settings(settings)),
                 schedule: Schedule::default(),
             },
         };
-        let mut asked = asked;
+        let mut source = source;
         if self.control.take_wanted() {
-            asked.schedule.want();
+            source.schedule.want();
         }
         let pace =
             Pace { refresh_ms: settings.refresh_ms, retry_ms: settings.retry_ms, stale_ms_max: settings.stale_ms_max };
-        if asked.schedule.due_ms(pace) <= self.shared.now_ms() {
-            self.fetch(&mut asked, tokens);
+        if source.schedule.due_ms(pace) <= self.shared.now_ms() {
+            self.fetch(&mut source, tokens);
         }
         let now_ms = self.shared.now_ms();
-        if asked.schedule.look(pace, now_ms) == Said::Stale {
+        if source.schedule.look(pace, now_ms) == Said::Stale {
             tokens.forget_keys();
             self.tell(format!(
                 "keys of tokens from {} are older than {} s (auth.jwt.jwks_stale_max): no token is taken until there are new ones",
-                shown(&asked), settings.stale_ms_max / 1000
+                shown(&source), settings.stale_ms_max / 1000
             ));
         }
         self.control.fetched_keys.store(tokens.keys().len() as u64, Ordering::Relaxed);
-        self.control.age_ms.store(asked.schedule.age_ms(now_ms), Ordering::Relaxed);
-        let next_ms = asked.schedule.stale_ms(pace).into_iter().fold(asked.schedule.due_ms(pace), u64::min);
-        self.asked = Some(asked);
+        self.control.age_ms.store(source.schedule.age_ms(now_ms), Ordering::Relaxed);
+        let next_ms = source.schedule.stale_ms(pace).into_iter().fold(source.schedule.due_ms(pace), u64::min);
+        self.source = Some(source);
         let sleep = Duration::from_millis(next_ms.saturating_sub(now_ms)).min(SLEEP_MAX);
         if !self.control.is_stopping() {
             thread::park_timeout(sleep);
         }
     }
 
-    fn fetch(&self, asked: &mut Asked, tokens: &Tokens) {
+    fn fetch(&self, source: &mut KeySource, tokens: &Tokens) {
         self.control.fetches.fetch_add(1, Ordering::Relaxed);
-        let got = asked.fetcher.as_ref().map_err(Clone::clone).and_then(Fetcher::get);
+        let got = source.fetcher.as_ref().map_err(Clone::clone).and_then(Fetcher::get);
         let taken = got
             .map_err(|error| error.to_string())
-            .and_then(|jwks| tokens.take_keys(&jwks).map_err(|what| format!("{}: {what}", shown(asked))));
+            .and_then(|jwks| tokens.take_keys(&jwks).map_err(|what| format!("{}: {what}", shown(source))));
         let now_ms = self.shared.now_ms();
         match taken {
             Ok((keys, left_out)) => {
-                if asked.schedule.fetched(now_ms) == Said::Fetched {
+                if source.schedule.fetched(now_ms) == Said::Fetched {
                     let left = if left_out > 0 { format!(", {left_out} left out") } else { String::new() };
-                    self.tell(format!("{keys} keys of tokens from {}{left}", shown(asked)));
+                    self.tell(format!("{keys} keys of tokens from {}{left}", shown(source)));
                 }
             }
             Err(what) => {
                 self.control.failures.fetch_add(1, Ordering::Relaxed);
-                if asked.schedule.failed(now_ms) == Said::Failing {
+                if source.schedule.failed(now_ms) == Said::Failing {
                     let keys = tokens.keys().len();
                     self.tell(format!("no new keys of tokens, the {keys} there are stay: {what}"));
                 }
@@ -144,6 +144,6 @@ impl KeyThread {
     }
 }
 
-fn shown(asked: &Asked) -> &str {
-    asked.fetcher.as_ref().map_or_else(|error| error.shown_url.as_str(), Fetcher::shown_url)
+fn shown(source: &KeySource) -> &str {
+    source.fetcher.as_ref().map_or_else(|error| error.shown_url.as_str(), Fetcher::shown_url)
 }

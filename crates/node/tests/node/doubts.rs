@@ -6,10 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lapwing_codec::{Ack, Connect, ConnectProperties, Packet, Publish, QoS, ReasonCode, SubscriptionOptions, Version};
-use lapwing_ledger::{Entry, GroupState, KeeperId, KeepersBuf, List, Origin, Published, SubscriptionIds, Terms};
+use lapwing_ledger::{
+    DataGroupState, DeliveryOptions, Entry, KeeperId, KeepersBuf, List, Origin, Published, SubscriptionIds,
+};
 use lapwing_node::{Handle, Slot};
 use lapwing_store::disk::OsDisk;
-use lapwing_store::journal::{self, GroupId, Journal, JournalConfig};
+use lapwing_store::journal::{self, DataGroupId, Journal, JournalConfig};
 
 use crate::client::Client;
 use crate::packets::{id, lasting, publish};
@@ -37,9 +39,9 @@ fn crashed() -> tempfile::TempDir {
     node.stop().unwrap();
 
     let (mut writer, reader) = Journal::open_on(Arc::new(OsDisk), dir.path(), &JournalConfig::default()).unwrap();
-    let group_of = |client: &str| GroupId(Slot::of(client.as_bytes()).data_group());
+    let group_of = |client: &str| DataGroupId(Slot::of(client.as_bytes()).data_group());
     let keeper_of = |client: &str| -> KeeperId {
-        let mut state = GroupState::new();
+        let mut state = DataGroupState::new();
         let replayed = reader.replay(&[1; 16], &mut |entry| {
             if entry.group == group_of(client) {
                 state.apply(entry.index, entry.body).unwrap();
@@ -56,8 +58,9 @@ fn crashed() -> tempfile::TempDir {
         Packet::Publish(publish(TOPIC, &payload, QoS::ExactlyOnce, Some(packet_id)))
             .encode(Version::V5, &mut frame)
             .unwrap();
-        keepers.push(sleeper, Terms { qos: 2, retain: false, ids: SubscriptionIds::EMPTY }).unwrap();
-        let origin = Origin { group: group_of("publisher").0, session: publisher, packet_id, use_number, settled: 1 };
+        keepers.push(sleeper, DeliveryOptions { qos: 2, retain: false, ids: SubscriptionIds::EMPTY }).unwrap();
+        let origin =
+            Origin { data_group: group_of("publisher").0, session: publisher, packet_id, use_number, settled: 1 };
         let published = Published {
             frame: &frame,
             published_at_ms: 1,

@@ -1,7 +1,7 @@
 //! Bytes from the client: decoded, handled, and each decision of the session carried out.
 
 use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode, Version, decode};
-use lapwing_session::{Accepted, Admission, Inbound, Side, Step};
+use lapwing_session::{Accepted, Admission, CommitToken, Inbound, Side, Step};
 
 use super::{Run, rules};
 use crate::packet;
@@ -106,8 +106,8 @@ impl Run<'_, '_> {
             (None, 0) => Accepted::NobodySubscribed,
             (None, 1) => Accepted::Refused(ReasonCode::QuotaExceeded),
             (None, 2..=4) => {
-                self.ticket += 1;
-                Accepted::Later(self.ticket)
+                self.token += 1;
+                Accepted::Later(CommitToken(self.token))
             }
             (None, _) => Accepted::Now,
         };

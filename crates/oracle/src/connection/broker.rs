@@ -253,10 +253,10 @@ impl Broker {
             let routed = Routed::new(publish, from, now_ms);
             session.deliver(&routed, grants.iter(), Some(entry), now_ms, io)
         });
-        let terms = self.session.as_ref().and_then(|session| session.kept_terms(entry));
-        if let Some(terms) = terms {
-            let terms = (terms.qos, terms.retain, terms.ids.iter().collect());
-            self.ledger.published(entry, &publish, from, expires_at_ms, terms);
+        let options = self.session.as_ref().and_then(|session| session.kept_options(entry));
+        if let Some(options) = options {
+            let options = (options.qos, options.retain, options.ids.iter().collect());
+            self.ledger.published(entry, &publish, from, expires_at_ms, options);
         }
         self.note();
         delivered

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{PacketId, Publish, SubscriptionId, SubscriptionIds};
-use lapwing_session::{Fact, KeptTerms, Message, Restoration, Restored, Session, SessionKey};
+use lapwing_session::{Fact, KeptOptions, Message, Restoration, Restored, Session, SessionKey};
 
 /// The name of every kept session: there is one at a time.
 pub(super) const NAME: NonZeroU64 = NonZeroU64::MIN;
@@ -42,10 +42,10 @@ impl Ledger {
         publish: &Publish<'_>,
         from: SessionKey,
         expires_at_ms: Option<u64>,
-        terms: (lapwing_codec::QoS, bool, Vec<SubscriptionId>),
+        options: (lapwing_codec::QoS, bool, Vec<SubscriptionId>),
     ) {
         let message = Message::new(publish, from, expires_at_ms);
-        let (qos, retain, ids) = terms;
+        let (qos, retain, ids) = options;
         self.queue.insert(entry, Stored { message, qos, retain, ids });
     }
 
@@ -57,12 +57,12 @@ impl Ledger {
                 self.flights.retain(|_, flight| flight.0 != entry);
                 assert!(was_queued || self.flights.len() < flights, "{entry} is finished twice");
             }
-            Fact::Sent { packet_id, entry } => {
+            Fact::PublishSent { packet_id, entry } => {
                 assert!(self.queue.contains_key(&entry), "{entry} is sent, and was never there");
                 assert!(self.flights.values().all(|flight| flight.0 != entry), "{entry} has two packet ids");
                 assert!(self.flights.insert(packet_id, (entry, false)).is_none(), "packet id {packet_id} is in use");
             }
-            Fact::Got { packet_id } => {
+            Fact::PubRecReceived { packet_id } => {
                 let flight = self.flights.get_mut(&packet_id).expect("a PUBREC is for what was sent");
                 assert!(!flight.1, "a PUBREC is told once");
                 flight.1 = true;
@@ -102,11 +102,11 @@ impl Ledger {
         for (entry, Stored { message, qos, retain, ids }) in &self.queue {
             let flight = self.flights.iter().find(|(_, flight)| flight.0 == *entry);
             let message = Message::new(&message.publish(), message.publisher(), message.expires_at_ms());
-            let terms = KeptTerms { qos: *qos, retain: *retain, ids: SubscriptionIds::from_slice(ids) };
-            restoration.message(Arc::new(message), terms, *entry, flight.map(|(packet_id, _)| *packet_id));
+            let options = KeptOptions { qos: *qos, retain: *retain, ids: SubscriptionIds::from_slice(ids) };
+            restoration.message(Arc::new(message), options, *entry, flight.map(|(packet_id, _)| *packet_id));
         }
         for (packet_id, (entry, _)) in self.flights.iter().filter(|(_, flight)| flight.1) {
-            restoration.got(*packet_id, *entry);
+            restoration.pubrec_received(*packet_id, *entry);
         }
         self.received.iter().for_each(|packet_id| restoration.received(*packet_id));
         restoration.finish()

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use arbitrary::Unstructured;
 use lapwing_codec::{Publish, QoS, ReasonCode, SubscriptionOptions, Version};
-use lapwing_session::{Close, Delivered, Grant, Reply, SessionKey, Side};
+use lapwing_session::{Close, CommitToken, Delivered, Grant, Reply, SessionKey, Side};
 
 use self::books::Books;
 use self::broker::Broker;
@@ -48,7 +48,7 @@ pub fn check_connections(input: &[u8]) -> Story {
     let broker = Broker::new(&mut draw);
     let books = Books::new(&broker.settings);
     let replies = VecDeque::new();
-    let mut run = Run { draw, broker, books, link: None, replies, links: 0, ticket: 0, n: 0, story: Story::default() };
+    let mut run = Run { draw, broker, books, link: None, replies, links: 0, token: 0, n: 0, story: Story::default() };
     for _ in 0..STEPS_MAX {
         if run.draw.is_over() {
             break;
@@ -75,7 +75,7 @@ struct Run<'u, 'a> {
     /// SUBACKs and UNSUBACKs held back, each with the number of its connection.
     replies: VecDeque<(u64, Reply)>,
     links: u64,
-    ticket: u64,
+    token: u64,
     /// Numbers the messages of others.
     n: u32,
     story: Story,
@@ -184,7 +184,7 @@ impl Run<'_, '_> {
 
     fn commit(&mut self) {
         let behind = self.draw.below(3) as u64;
-        let through = self.ticket.saturating_sub(behind);
+        let through = CommitToken(self.token.saturating_sub(behind));
         self.broker.with(0, |session, _, io| session.committed(through, io));
         self.hear();
     }

@@ -1,4 +1,4 @@
-//! Messages that wait in the log, as references: the entries that brought them, in order, each with its terms and size.
+//! Messages that wait in the log, as references: the entries that brought them, in order, each with its options and size.
 //!
 //! A queue of millions must cost a few bytes a message, so references are packed in chunks ([`Chunk`]). They are read from the front
 //! only, and leave there.
@@ -154,30 +154,30 @@ mod tests {
     use lapwing_codec::{QoS, SubscriptionId};
 
     use super::*;
-    use crate::flight::{Ids, Terms};
+    use crate::flight::{DeliveryOptions, Ids};
     use crate::told::Tie;
 
     /// Plain QoS 1.
     fn plain(entry: u64, bytes: u64) -> Reference {
         let entry = NonZeroU64::new(entry).expect("entries from 1");
         let tie = Tie { bound: None, entry: Some(entry) };
-        let terms = Terms { qos: QoS::AtLeastOnce, retain: false, dup: false, ids: Ids::None, tie };
-        Reference::new(entry, bytes, terms)
+        let options = DeliveryOptions { qos: QoS::AtLeastOnce, retain: false, dup: false, ids: Ids::None, tie };
+        Reference::new(entry, bytes, options)
     }
 
     /// Of all kinds.
     fn of(n: u64) -> Reference {
         let mut reference = plain(n * 3, n % 5 * 100);
-        let terms = &mut reference.terms;
-        (terms.retain, terms.dup) = (n.is_multiple_of(7), n.is_multiple_of(11));
-        terms.qos = if n % 40 < 20 { QoS::AtLeastOnce } else { QoS::ExactlyOnce };
+        let options = &mut reference.options;
+        (options.retain, options.dup) = (n.is_multiple_of(7), n.is_multiple_of(11));
+        options.qos = if n % 40 < 20 { QoS::AtLeastOnce } else { QoS::ExactlyOnce };
         let ids: &[u32] = [&[][..], &[5], &[1, 268_435_455, 300]][n as usize / 50 % 3];
-        ids.iter().filter_map(|id| SubscriptionId::new(*id)).for_each(|id| terms.ids.add(id));
+        ids.iter().filter_map(|id| SubscriptionId::new(*id)).for_each(|id| options.ids.add(id));
         reference
     }
 
     fn same(a: &Reference, b: &Reference) -> bool {
-        a.entry == b.entry && a.goes_as(b) && a.terms == b.terms
+        a.entry == b.entry && a.goes_as(b) && a.options == b.options
     }
 
     /// Does it agree with a plain list, whatever is added at either end and taken from the front? Whatever goes is compared

@@ -4,7 +4,7 @@ use lapwing_codec::{
     Ack, Packet, Publish, PublishProperties, QoS, ReasonCode, SubscriptionId, SubscriptionIds, UserPropertiesBuf,
     Version,
 };
-use lapwing_session::{Accepted, Beyond, Settings};
+use lapwing_session::{Accepted, Beyond, CommitToken, Settings};
 
 use crate::rig::{Rig, connect, connect_persistent, id, publish};
 
@@ -14,10 +14,10 @@ fn acknowledgements_keep_the_order_of_the_messages() {
     let mut rig = Rig::v5();
     rig.published(publish("t", QoS::AtLeastOnce, 1), Accepted::Now);
     assert_eq!(rig.sent(), ["puback(1)"], "nothing waits before it");
-    rig.published(publish("t", QoS::AtLeastOnce, 2), Accepted::Later(10));
+    rig.published(publish("t", QoS::AtLeastOnce, 2), Accepted::Later(CommitToken(10)));
     rig.published(publish("t", QoS::ExactlyOnce, 3), Accepted::Now);
     rig.published(publish("t", QoS::AtLeastOnce, 4), Accepted::Refused(ReasonCode::NotAuthorized));
-    rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Later(12));
+    rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Later(CommitToken(12)));
     rig.published(publish("t", QoS::AtLeastOnce, 6), Accepted::NobodySubscribed);
     assert_eq!(rig.sent(), [""; 0]);
     rig.committed(9);
@@ -75,8 +75,8 @@ fn a_repeated_message_is_not_acknowledged_before_its_commit() {
     let again = connect_persistent(Version::V5);
     for commit_first in [false, true] {
         let mut rig = Rig::connected(&again, Settings::default());
-        rig.published(publish("t", QoS::AtLeastOnce, 4), Accepted::Later(7));
-        rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Later(8));
+        rig.published(publish("t", QoS::AtLeastOnce, 4), Accepted::Later(CommitToken(7)));
+        rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Later(CommitToken(8)));
         assert_eq!(rig.reconnect(&again), ["connack(0x00,true)"]);
         if commit_first {
             rig.committed(8);
@@ -99,7 +99,7 @@ fn a_repeated_message_is_not_acknowledged_before_its_commit() {
 fn a_repeated_message_waits_for_its_own_commit() {
     let again = connect_persistent(Version::V5);
     let mut rig = Rig::connected(&again, Settings::default());
-    rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Later(8));
+    rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Later(CommitToken(8)));
     assert!(!rig.disconnected().ended);
     rig.connect(&again);
     rig.out.clear();
@@ -116,11 +116,11 @@ fn a_repeated_message_waits_for_its_own_commit() {
 fn a_qos1_message_is_forgotten_with_its_connection() {
     let again = connect_persistent(Version::V5);
     let mut rig = Rig::connected(&again, Settings { receive_maximum: 1, ..Settings::default() });
-    rig.published(publish("t", QoS::AtLeastOnce, 5), Accepted::Later(8));
+    rig.published(publish("t", QoS::AtLeastOnce, 5), Accepted::Later(CommitToken(8)));
     assert!(!rig.disconnected().ended && !rig.session().awaits_commit());
     rig.connect(&again);
     rig.out.clear();
-    rig.published(publish("t", QoS::AtLeastOnce, 5), Accepted::Later(9));
+    rig.published(publish("t", QoS::AtLeastOnce, 5), Accepted::Later(CommitToken(9)));
     rig.committed(8);
     assert_eq!(rig.sent(), [""; 0]);
     rig.committed(9);
@@ -153,19 +153,20 @@ fn what_counts_as_a_repetition() {
 fn receive_maximum_is_enforced() {
     let settings = Settings { receive_maximum: 2, ..Settings::default() };
     let mut rig = Rig::connected(&connect(Version::V5), settings.clone());
-    rig.published(publish("t", QoS::AtLeastOnce, 1), Accepted::Later(1));
-    rig.published(publish("t", QoS::ExactlyOnce, 2), Accepted::Later(2));
+    rig.published(publish("t", QoS::AtLeastOnce, 1), Accepted::Later(CommitToken(1)));
+    rig.published(publish("t", QoS::ExactlyOnce, 2), Accepted::Later(CommitToken(2)));
     rig.published(publish("t", QoS::AtMostOnce, 0), Accepted::Now);
     rig.committed(2);
-    rig.published(publish("t", QoS::AtLeastOnce, 3), Accepted::Later(3));
+    rig.published(publish("t", QoS::AtLeastOnce, 3), Accepted::Later(CommitToken(3)));
     rig.done(Packet::PubRel(Ack::success(id(2))));
-    rig.published(publish("t", QoS::AtLeastOnce, 4), Accepted::Later(4));
+    rig.published(publish("t", QoS::AtLeastOnce, 4), Accepted::Later(CommitToken(4)));
     rig.out.clear();
     let close = rig.handle(&Packet::Publish(publish("t", QoS::ExactlyOnce, 5))).unwrap_err();
     assert_eq!((close.reason, rig.sent()), (ReasonCode::ReceiveMaximumExceeded, vec!["disconnect(0x93)".to_owned()]));
 
     let mut old = Rig::connected(&connect(Version::V311), settings);
-    (1..=100).for_each(|n| old.published(publish("t", QoS::AtLeastOnce, n), Accepted::Later(u64::from(n))));
+    (1..=100)
+        .for_each(|n| old.published(publish("t", QoS::AtLeastOnce, n), Accepted::Later(CommitToken(u64::from(n)))));
 }
 
 /// A PUBREL that comes before our PUBREC is answered and makes no room: what waits for a commit stays bounded.
@@ -173,7 +174,7 @@ fn receive_maximum_is_enforced() {
 fn an_early_release_makes_no_room() {
     let mut rig = Rig::connected(&connect(Version::V5), Settings { receive_maximum: 3, ..Settings::default() });
     for n in 1..=3 {
-        rig.published(publish("t", QoS::ExactlyOnce, 1), Accepted::Later(n));
+        rig.published(publish("t", QoS::ExactlyOnce, 1), Accepted::Later(CommitToken(n)));
         rig.done(Packet::PubRel(Ack::success(id(1))));
     }
     assert_eq!(rig.sent(), ["pubcomp(1)"; 3]);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use lapwing_codec::{Connect, ConnectProperties, Limits, Packet, Publish, QoS, Version, decode};
-use lapwing_session::{Accepted, Settings, Step};
+use lapwing_session::{Accepted, CommitToken, Settings, Step};
 use proptest::prelude::*;
 
 use crate::rig::{Rig, connect_persistent, grant, packets, publish};
@@ -42,7 +42,7 @@ struct Link {
     back: VecDeque<Vec<u8>>,
     published: Vec<(QoS, u32)>,
     received: Vec<(QoS, u32)>,
-    /// Taken messages so far, each a ticket.
+    /// Taken messages so far: the token of the last one.
     taken: u64,
     committed: u64,
 }
@@ -101,7 +101,7 @@ impl Link {
                 let publish = inbound.publish();
                 self.received.push((publish.qos, u32::from_be_bytes(publish.payload.try_into().unwrap())));
                 self.taken += 1;
-                self.receiver.accept(inbound.receipt, Accepted::Later(self.taken));
+                self.receiver.accept(inbound.receipt, Accepted::Later(CommitToken(self.taken)));
             }
             Step::Done => {}
             step => panic!("{step:?}"),

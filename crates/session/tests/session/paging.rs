@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lapwing_codec::{Ack, Packet, Publish, PublishProperties, QoS, Version};
 use lapwing_session::{
-    Delivered, DropReason, Fact, KeptTerms, Message, QueuePolicy, ReadEntry, Restoration, Restored, Settings,
+    Delivered, DropReason, Fact, KeptOptions, Message, QueuePolicy, ReadEntry, Restoration, Restored, Settings,
 };
 
 use crate::rig::{ME, OTHER, Rig, connect_persistent, entry, grant, id, packets, publish};
@@ -67,7 +67,7 @@ fn nothing_is_in_memory_while_the_client_is_away() {
     assert!(!rig.disconnected().ended);
     for n in 1..=10 {
         assert_eq!(deliver(&mut rig, n, QOS1), Delivered::Queued);
-        assert!(rig.session().kept_terms(entry(n)).is_some_and(|terms| terms.qos == QOS1));
+        assert!(rig.session().kept_options(entry(n)).is_some_and(|options| options.qos == QOS1));
     }
     assert_eq!((rig.session().queued_messages(), rig.session().bytes_at_hand()), (10, 0));
     assert!(rig.session().queued_bytes() >= 10 * 100 && !rig.session().wants_page());
@@ -181,7 +181,7 @@ fn bounds_hold_in_the_log() {
                 assert_eq!(told, gone.map(|n| Fact::Finished { entry: entry(n) }));
             }
             assert_eq!(rig.counters.dropped(DropReason::QueueFull), 2);
-            assert!(gone.iter().all(|n| rig.session().kept_terms(entry(*n)).is_none()));
+            assert!(gone.iter().all(|n| rig.session().kept_options(entry(*n)).is_none()));
             rig.connect(&connect_persistent(Version::V5));
             assert_eq!(serve(&mut rig, u64::MAX), left);
             assert_eq!(sent(&mut rig), left.map(|n| n as i64));
@@ -248,10 +248,10 @@ fn a_restart_needs_no_bodies() {
         next_use: 1,
         now_ms: rig.now_ms,
     });
-    let terms = |qos| KeptTerms { qos, retain: false, ids: lapwing_codec::SubscriptionIds::EMPTY };
-    restoration.paged(terms(QOS1), entry(1), 100, None);
-    restoration.paged(terms(QOS2), entry(2), 100, Some(id(9)));
-    (3..=5).for_each(|n| restoration.paged(terms(QOS1), entry(n), 100, None));
+    let options = |qos| KeptOptions { qos, retain: false, ids: lapwing_codec::SubscriptionIds::EMPTY };
+    restoration.paged(options(QOS1), entry(1), 100, None);
+    restoration.paged(options(QOS2), entry(2), 100, Some(id(9)));
+    (3..=5).for_each(|n| restoration.paged(options(QOS1), entry(n), 100, None));
     rig.session = Some(restoration.finish());
     assert_eq!((rig.session().queued_messages(), rig.session().inflight_messages()), (4, 1));
     assert_eq!((rig.session().queued_bytes(), rig.session().bytes_at_hand()), (4 * 128, 0));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lapwing_codec::{Ack, Connect, Packet, Publish, QoS, ReasonCode, SubscriptionIds, Version};
 use lapwing_session::{
-    Accepted, Delivered, Fact, KeptTerms, Message, Restoration, Restored, Session, Settings, WillTerms,
+    Accepted, CommitToken, Delivered, Fact, KeptOptions, Message, Restoration, Restored, Session, Settings, WillMessage,
 };
 
 use crate::rig::{ME, OTHER, Rig, connect_persistent, describe, entry, grant, grant_with_id, id, packets, publish};
@@ -30,8 +30,8 @@ fn restored(settings: &Arc<Settings>) -> Restored<'_> {
 
 fn message(restoration: &mut Restoration, n: u64, qos: QoS, packet_id: Option<u16>) {
     let kept = Arc::new(Message::new(&publish("t", qos, 1), OTHER, None));
-    let terms = KeptTerms { qos, retain: false, ids: SubscriptionIds::EMPTY };
-    restoration.message(kept, terms, entry(n), packet_id.map(id));
+    let options = KeptOptions { qos, retain: false, ids: SubscriptionIds::EMPTY };
+    restoration.message(kept, options, entry(n), packet_id.map(id));
 }
 
 /// The session with its client away.
@@ -61,21 +61,21 @@ fn what_was_under_way_goes_on() {
             message(restoration, 5, QOS2, Some(3));
             message(restoration, 6, QOS2, None);
             // The ids had gone round.
-            restoration.got(id(u16::MAX), entry(2));
-            restoration.got(id(u16::MAX - 1), entry(1));
+            restoration.pubrec_received(id(u16::MAX), entry(2));
+            restoration.pubrec_received(id(u16::MAX - 1), entry(1));
         });
         assert_eq!((rig.session().inflight_messages(), rig.session().queued_messages()), (4, 2));
         assert_eq!(rig.session().kept_id(), Some(entry(100)));
         let sent = back(&mut rig, &connect_persistent(version));
         let repeated = ["pubrel(65534)", "pubrel(65535)", "publish(2,1,dup)", "publish(2,3,dup)"];
         assert_eq!(sent, [&repeated[..], &["publish(1,4,dup)", "publish(2,5)"]].concat());
-        assert_eq!(rig.facts(), [Fact::Sent { packet_id: id(5), entry: entry(6) }]);
+        assert_eq!(rig.facts(), [Fact::PublishSent { packet_id: id(5), entry: entry(6) }]);
         // Each ends like any other.
         rig.done(Packet::PubAck(Ack::success(id(4))));
         rig.done(Packet::PubComp(Ack::success(id(u16::MAX))));
         rig.done(Packet::PubRec(Ack::success(id(3))));
         let finished = |n| Fact::Finished { entry: entry(n) };
-        assert_eq!(rig.facts(), [finished(4), finished(2), Fact::Got { packet_id: id(3) }]);
+        assert_eq!(rig.facts(), [finished(4), finished(2), Fact::PubRecReceived { packet_id: id(3) }]);
         assert_eq!(rig.session().inflight_messages(), 4);
         assert_eq!(rig.sent(), ["pubrel(3)"]);
     }
@@ -144,7 +144,7 @@ fn the_client_resolves_a_doubt() {
         rig.accept(inbound.receipt, accepted);
         named
     };
-    let later = |n| Accepted::Later(n);
+    let later = |n| Accepted::Later(CommitToken(n));
     let released = |n| Fact::Released { packet_id: id(n) };
     let received = |n, use_number| Fact::Received { packet_id: id(n), use_number };
     let mut rig = Rig::new(Settings { receive_maximum: 3, ..Settings::default() });
@@ -193,22 +193,22 @@ fn use_numbers_go_on() {
     let packet = Packet::Publish(publish("t", QOS2, 7));
     let inbound = rig.inbound(&packet);
     assert_eq!(inbound.origin().map(|origin| (origin.use_number, origin.settled)), Some((41, 41)));
-    rig.accept(inbound.receipt, Accepted::Later(1));
+    rig.accept(inbound.receipt, Accepted::Later(CommitToken(1)));
     rig.committed(1);
     assert_eq!(rig.facts(), [Fact::Received { packet_id: id(7), use_number: 41 }]);
 }
 
-/// Are the subscriptions there, and each message's own terms?
+/// Are the subscriptions there, and each message's own options?
 #[test]
-fn subscriptions_and_terms_are_there() {
+fn subscriptions_and_options_are_there() {
     let granted = grant_with_id(QOS2, 5);
     let mut rig = away(&Settings::default(), |restoration| {
         restoration.subscribed("t/+", granted);
         restoration.subscribed("$share/g/t", grant(QOS1));
         let kept = Arc::new(Message::new(&publish("t/a", QOS2, 1), OTHER, None));
         let ids = [5, 300].map(|n| lapwing_codec::SubscriptionId::new(n).expect("in range"));
-        let terms = KeptTerms { qos: QOS1, retain: true, ids: SubscriptionIds::from_slice(&ids) };
-        restoration.message(kept, terms, entry(1), None);
+        let options = KeptOptions { qos: QOS1, retain: true, ids: SubscriptionIds::from_slice(&ids) };
+        restoration.message(kept, options, entry(1), None);
     });
     assert_eq!((rig.session().grant("t/+"), rig.session().subscriptions().len()), (Some(granted), 2));
     rig.connect(&connect_persistent(Version::V5));
@@ -227,7 +227,7 @@ fn subscriptions_and_terms_are_there() {
 #[test]
 fn the_clocks_go_on() {
     let settings = Arc::new(Settings::default());
-    let will = WillTerms { publish: publish("gone", QOS1, 1), delay_s: 30, message_expiry_s: Some(9) };
+    let will = WillMessage { publish: publish("gone", QOS1, 1), delay_s: 30, message_expiry_s: Some(9) };
     let session =
         |will, remaining_ms| Restoration::new(Restored { will, remaining_ms, ..restored(&settings) }).finish();
     let deadline_ms = |session: &Session| session.deadline_ms();

@@ -8,8 +8,8 @@ use lapwing_codec::{
     SubscribeProperties, SubscriptionId, SubscriptionOptions, UnsubscribeFiltersBuf, UserProperties, Version, decode,
 };
 use lapwing_session::{
-    Accepted, Admission, Close, Counters, Delivered, Departure, Fact, Grant, Inbound, Io, Message, Opened, ReadEntry,
-    Receipt, Reply, Routed, Session, SessionKey, Settings, Step, Tick,
+    Accepted, Admission, Close, CommitToken, Counters, Delivered, Departure, Fact, Grant, Inbound, Io, Message, Opened,
+    ReadEntry, Receipt, Reply, Routed, Session, SessionKey, Settings, Step, Tick,
 };
 
 /// The key of every session under test; messages of others come from [`OTHER`].
@@ -162,7 +162,7 @@ impl Rig {
 
     pub fn committed(&mut self, through: u64) {
         let (session, mut io) = self.parts();
-        session.committed(through, &mut io);
+        session.committed(CommitToken(through), &mut io);
     }
 
     /// SUBSCRIBEs with packet id 1; returns the reply before it is sent and calls `apply` as the node would.

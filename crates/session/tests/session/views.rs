@@ -3,7 +3,9 @@
 use std::num::NonZeroU64;
 
 use lapwing_codec::{Ack, Packet, PublishProperties, QoS, Version};
-use lapwing_session::{Accepted, Bound, Delivered, DropReason, Fact, Fate, Outcome, QueuedView, Routed, Settings};
+use lapwing_session::{
+    Accepted, Bound, CommitToken, Delivered, DropReason, Fact, Fate, Outcome, QueuedView, Routed, Settings,
+};
 
 use crate::rig::{OTHER, Rig, connect, connect_persistent, entry, grant, id, publish};
 
@@ -87,8 +89,8 @@ fn what_a_group_has_bound_goes_back() {
 fn messages_from_the_client_are_counted_until_they_are_done() {
     let mut rig = Rig::connected(&connect_persistent(Version::V5), Settings::default());
     assert_eq!((rig.session().version(), rig.session().ends_at_ms()), (Some(Version::V5), None));
-    rig.published(publish("t", QOS1, 1), Accepted::Later(1));
-    rig.published(publish("t", QOS2, 2), Accepted::Later(1));
+    rig.published(publish("t", QOS1, 1), Accepted::Later(CommitToken(1)));
+    rig.published(publish("t", QOS2, 2), Accepted::Later(CommitToken(1)));
     assert_eq!(rig.session().received_messages(), 2);
     rig.committed(1);
     assert_eq!(rig.session().received_messages(), 1, "PUBREL has not come");

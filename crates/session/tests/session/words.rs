@@ -1,7 +1,7 @@
 //! Why something was refused, in words for people: only to who wants them, and never more than fits.
 
 use lapwing_codec::{Connect, ConnectProperties, Packet, QoS, ReasonCode, SubscriptionOptions, Version};
-use lapwing_session::{Accepted, Settings};
+use lapwing_session::{Accepted, CommitToken, Settings};
 
 use crate::rig::{Rig, connect, packets, publish};
 
@@ -35,7 +35,7 @@ fn a_refused_message_is_explained() {
     let mut rig = Rig::v5();
     refused(&mut rig, QoS::AtLeastOnce, 1, "not yours");
     assert_eq!(sent(&mut rig), [(0x87, Some("not yours".to_owned()))]);
-    rig.published(publish("t", QoS::AtLeastOnce, 1), Accepted::Later(1));
+    rig.published(publish("t", QoS::AtLeastOnce, 1), Accepted::Later(CommitToken(1)));
     refused(&mut rig, QoS::ExactlyOnce, 2, "two");
     rig.published(publish("t", QoS::AtLeastOnce, 3), Accepted::Refused(ReasonCode::QuotaExceeded));
     refused(&mut rig, QoS::AtLeastOnce, 4, "four");
@@ -76,7 +76,7 @@ fn who_does_not_want_words_gets_none() {
 #[test]
 fn few_words_wait() {
     let mut rig = Rig::v5();
-    rig.published(publish("t", QoS::AtLeastOnce, 1), Accepted::Later(1));
+    rig.published(publish("t", QoS::AtLeastOnce, 1), Accepted::Later(CommitToken(1)));
     (2..=100).for_each(|packet_id| refused(&mut rig, QoS::AtLeastOnce, packet_id, "why"));
     rig.committed(1);
     let sent = sent(&mut rig);

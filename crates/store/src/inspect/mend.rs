@@ -8,7 +8,7 @@ use super::report::{FileKind, Home, KnownFile};
 use super::subject::Subject;
 use crate::disk::{Access, Disk};
 use crate::error::StoreError;
-use crate::journal::GroupIndex;
+use crate::journal::DataGroupIndex;
 use crate::record::{LIFETIME_JOURNAL, LIFETIME_KEPT, record_bytes};
 
 /// What is lost of a segment.
@@ -168,6 +168,6 @@ impl DataFolder {
 }
 
 /// All places of a group in a segment.
-fn places(group: &GroupIndex) -> Vec<u64> {
+fn places(group: &DataGroupIndex) -> Vec<u64> {
     group.stretches.iter().flat_map(|stretch| stretch.entries().map(|entry| entry.0).collect::<Vec<_>>()).collect()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::checkpoint::Checkpoint;
-use super::group::GROUPS;
+use super::data_group::GROUPS;
 use super::index::SegmentIndex;
 use super::manifest::Listed;
 use super::tail::Tail;

@@ -61,12 +61,12 @@ mod tests {
     use std::fs;
     use std::io::{Seek, SeekFrom, Write};
 
-    use super::super::{Entry, GroupId, Journal, JournalConfig, JournalWriter};
+    use super::super::{DataGroupId, Entry, Journal, JournalConfig, JournalWriter};
     use super::*;
     use crate::disk::OsDisk;
 
     const SEGMENT_BYTES: u64 = 12 << 20;
-    const GROUP: GroupId = GroupId(3);
+    const GROUP: DataGroupId = DataGroupId(3);
 
     struct Bench {
         _dir: tempfile::TempDir,

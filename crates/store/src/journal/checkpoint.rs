@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::group::{GROUPS, OWN};
+use super::data_group::{GROUPS, OWN};
 use super::manifest::Listed;
 use super::tail::{Tail, VOTE_BYTES_MAX};
 use super::terms::Terms;

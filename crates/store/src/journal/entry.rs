@@ -1,13 +1,13 @@
 //! One entry of a data group: as it is given, as it is read, and as a record.
 
-use super::group::GroupId;
+use super::data_group::DataGroupId;
 use crate::record::{Fault, LIFETIME_JOURNAL, RecordHeader, RecordKind};
 
 /// An entry to append.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
     /// The data group.
-    pub group: GroupId,
+    pub group: DataGroupId,
     /// Its place in the group: one more than that of the entry before it, the first is 1.
     pub index: u64,
     /// The term in which it was proposed; never less than the entry's before it. 0 on one node.
@@ -26,7 +26,7 @@ pub struct Entry<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryView<'a> {
     /// The data group.
-    pub group: GroupId,
+    pub group: DataGroupId,
     /// Its place in the group.
     pub index: u64,
     /// The term in which it was proposed.
@@ -78,11 +78,11 @@ impl Entry<'_> {
 impl<'a> EntryView<'a> {
     /// The entry in a verified record.
     pub(crate) fn of(header: &RecordHeader, body: &'a [u8]) -> Result<Self, Fault> {
-        if header.kind != RecordKind::Data || header.data_group >= GroupId::COUNT {
+        if header.kind != RecordKind::Data || header.data_group >= DataGroupId::COUNT {
             return Err(Fault::Misplaced("an entry belongs here"));
         }
         Ok(Self {
-            group: GroupId(header.data_group),
+            group: DataGroupId(header.data_group),
             index: header.index,
             term: header.term,
             slot: header.slot,

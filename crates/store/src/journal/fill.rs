@@ -104,7 +104,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::super::{Entry, GroupId, JournalConfig, JournalReader, JournalWriter};
+    use super::super::{DataGroupId, Entry, JournalConfig, JournalReader, JournalWriter};
     use super::*;
     use crate::disk::OsDisk;
 
@@ -127,7 +127,7 @@ mod tests {
 
         /// An entry of a tenth of a segment.
         fn append(&mut self) {
-            let (group, body) = (GroupId(3), vec![7; SEGMENT_BYTES as usize / 10]);
+            let (group, body) = (DataGroupId(3), vec![7; SEGMENT_BYTES as usize / 10]);
             let index = self.writer.next_index(group).expect("a group");
             let entry = Entry { group, index, term: 0, slot: 0, message_id: 0, appended_at_us: 1, body: &body };
             self.writer.append(entry).expect("an append");

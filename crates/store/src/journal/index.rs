@@ -2,7 +2,7 @@
 //!
 //! It only saves time: everything in it can be found again by walking the segment.
 
-use super::group::GROUPS;
+use super::data_group::GROUPS;
 use super::op::{Mark, Op, Piece, SPACING_BYTES};
 use crate::varint;
 
@@ -22,7 +22,7 @@ pub(crate) struct Stretch {
 
 /// The stretches of one group, ascending, none over another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct GroupIndex {
+pub(crate) struct DataGroupIndex {
     pub stretches: Vec<Stretch>,
     /// Entries of earlier segments from this index on are void.
     pub cut_from: Option<u64>,
@@ -33,13 +33,13 @@ pub(crate) struct GroupIndex {
 /// The index of one segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentIndex {
-    pub groups: Vec<GroupIndex>,
+    pub groups: Vec<DataGroupIndex>,
 }
 
 impl SegmentIndex {
     /// Knows nothing yet.
     pub(crate) fn new() -> Self {
-        Self { groups: vec![GroupIndex::default(); GROUPS] }
+        Self { groups: vec![DataGroupIndex::default(); GROUPS] }
     }
 
     /// Follows what records of the group in `place` say; their run begins at `run_start`.
@@ -63,7 +63,7 @@ impl SegmentIndex {
     }
 }
 
-impl GroupIndex {
+impl DataGroupIndex {
     fn append(&mut self, piece: &Piece, run_start: u64, is_kept: bool) {
         let is_broken = std::mem::take(&mut self.broken);
         let follows = |stretch: &Stretch| stretch.last + 1 == piece.first || is_kept && stretch.last < piece.first;

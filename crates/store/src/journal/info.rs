@@ -2,7 +2,7 @@
 
 /// One data group as it stands, on disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GroupLog {
+pub struct DataGroupLog {
     /// The first index that replay needs: one more than `purged_index`. From here on there are no holes.
     pub first_index: u64,
     /// The last index; equal to `purged_index` when there is nothing to replay, 0 when there never was an entry.

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::group::GroupId;
+use super::data_group::DataGroupId;
 use super::index::SegmentIndex;
 use super::manifest::{Listed, Replaced};
 use super::open::META_NAME;
@@ -271,7 +271,7 @@ impl JournalView {
     }
 
     fn snapshot(&self, disk: &dyn Disk, (group, index): (u16, u64)) -> Option<Finding> {
-        if group >= GroupId::COUNT {
+        if group >= DataGroupId::COUNT {
             return Some(Finding::note("there is no such data group"));
         }
         let known = self.active.as_ref().and_then(|active| active.known.as_ref());
@@ -338,7 +338,7 @@ impl Look {
 fn description(disk: &dyn Disk, dir: &Path) -> Result<StreamUuid, String> {
     let bytes = disk::read_whole(disk, &dir.join("meta"), 4096).map_err(|error| format!("cannot read it: {error}"))?;
     let meta = StreamMeta::decode(&bytes).map_err(|fault| fault.to_string())?;
-    match meta.name == META_NAME && meta.partitions == u32::from(GroupId::COUNT) {
+    match meta.name == META_NAME && meta.partitions == u32::from(DataGroupId::COUNT) {
         true => Ok(meta.uuid),
         false => Err("the file describes something else".to_owned()),
     }

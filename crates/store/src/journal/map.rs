@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::group::GROUPS;
+use super::data_group::GROUPS;
 
 /// A range of indexes of one group and the segment that holds what there is of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

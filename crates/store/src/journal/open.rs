@@ -8,8 +8,8 @@ use super::active::{self, Active, Before};
 use super::checkpoint::Checkpoint;
 use super::config::JournalConfig;
 use super::counters::JournalCounters;
+use super::data_group::DataGroupId;
 use super::files::{Files, tidy};
-use super::group::GroupId;
 use super::map::EntryMap;
 use super::opening::Opening;
 use super::reader::JournalReader;
@@ -106,7 +106,7 @@ pub(crate) const META_NAME: &str = "journal";
 /// Makes the journal.
 fn make(disk: &dyn Disk, dir: &Path, config: &JournalConfig) -> Result<Opened, StoreError> {
     let (uuid, salt) = (new_uuid()?, new_salt()?);
-    let (partitions, name) = (u32::from(GroupId::COUNT), META_NAME.to_owned());
+    let (partitions, name) = (u32::from(DataGroupId::COUNT), META_NAME.to_owned());
     let meta = StreamMeta { uuid, partitions, name, created_at_us: crate::clock::now_us() };
     meta_file::draft(disk, dir, &meta)?;
     let Checkpoint { groups, segments } = Checkpoint::empty();
@@ -174,7 +174,7 @@ impl Folder<'_> {
     fn uuid(&self) -> Result<StreamUuid, StoreError> {
         let file: PathBuf = meta_path(self.dir);
         let meta = read_meta(self.disk, &file)?;
-        match meta.name == META_NAME && meta.partitions == u32::from(GroupId::COUNT) {
+        match meta.name == META_NAME && meta.partitions == u32::from(DataGroupId::COUNT) {
             true => Ok(meta.uuid),
             false => Err(StoreError::corrupt(&file, 0, "the file describes something else")),
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::checkpoint::Checkpoint;
-use super::group::GROUPS;
+use super::data_group::GROUPS;
 use crate::disk::DiskFile;
 use crate::error::StoreError;
 use crate::info::StreamUuid;

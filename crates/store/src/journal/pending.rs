@@ -1,7 +1,7 @@
 //! Records that wait for a commit, with what they will do.
 
+use super::data_group::PARTITIONS;
 use super::entry::Entry;
-use super::group::PARTITIONS;
 use super::op::{Op, Ops};
 use crate::batch::Batch;
 use crate::record::{RecordHeader, record_bytes};

@@ -1,6 +1,6 @@
 //! What a durable commit changes for readers.
 
-use super::group::OWN;
+use super::data_group::OWN;
 use super::map::Held;
 use super::op::{Op, Piece};
 use super::pending::Pending;

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::counters::JournalCounters;
+use super::data_group::DataGroupId;
 use super::entry::{EntryView, OwnedEntry};
-use super::group::GroupId;
-use super::info::{GroupLog, JournalInfo, JournalRead};
+use super::info::{DataGroupLog, JournalInfo, JournalRead};
 use super::map::Held;
 use super::state::{Place, Shared};
 use super::walk::Walk;
@@ -55,8 +55,8 @@ impl JournalReader {
     /// How a group stands.
     ///
     /// # Errors
-    /// `NoGroup`.
-    pub fn group(&self, group: GroupId) -> Result<GroupLog, StoreError> {
+    /// `NoDataGroup`.
+    pub fn group(&self, group: DataGroupId) -> Result<DataGroupLog, StoreError> {
         let place = group.place()?;
         Ok(self.shared.state().groups[place].log())
     }
@@ -66,10 +66,10 @@ impl JournalReader {
     ///
     /// An entry on which `each` breaks was handed over and counts.
     /// # Errors
-    /// `NoGroup`: the caller's. `Corrupt`, `Io`: the journal's; what was handed over before is good.
+    /// `NoDataGroup`: the caller's. `Corrupt`, `Io`: the journal's; what was handed over before is good.
     pub fn read(
         &self,
-        group: GroupId,
+        group: DataGroupId,
         from_index: u64,
         to_index: u64,
         limits: ReadLimits,
@@ -94,8 +94,8 @@ impl JournalReader {
     /// The entry, nothing when it is not there: never appended, truncated, or given up by compaction.
     ///
     /// # Errors
-    /// `NoGroup`, `Corrupt`, `Io`.
-    pub fn get(&self, group: GroupId, index: u64) -> Result<Option<OwnedEntry>, StoreError> {
+    /// `NoDataGroup`, `Corrupt`, `Io`.
+    pub fn get(&self, group: DataGroupId, index: u64) -> Result<Option<OwnedEntry>, StoreError> {
         let mut found = None;
         self.get_many(group, &[index], &mut |entry| {
             found = Some(entry.to_owned_entry());
@@ -111,7 +111,7 @@ impl JournalReader {
     /// As `get`.
     pub fn get_many(
         &self,
-        group: GroupId,
+        group: DataGroupId,
         indexes: &[u64],
         each: &mut impl FnMut(EntryView<'_>) -> ControlFlow<()>,
     ) -> Result<u64, StoreError> {

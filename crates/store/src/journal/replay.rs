@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::data_group::{DataGroupId, GROUPS};
 use super::entry::EntryView;
-use super::group::{GROUPS, GroupId};
 use super::index::SegmentIndex;
 use super::info::Replayed;
 use super::manifest::Listed;
@@ -101,7 +101,7 @@ impl JournalReader {
         each: &mut impl FnMut(EntryView<'_>) -> ControlFlow<()>,
     ) -> Result<[u64; GROUPS], StoreError> {
         let mut next = *from;
-        for (group, next) in GroupId::all().zip(&mut next) {
+        for (group, next) in DataGroupId::all().zip(&mut next) {
             let purged = self.group(group)?.purged_index;
             if *next <= purged {
                 let everything = ReadLimits { messages_max: u64::MAX, bytes_max: u64::MAX };

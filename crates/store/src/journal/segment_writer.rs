@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::active::{self, Before};
 use super::config::JournalConfig;
-use super::group::OWN;
+use super::data_group::OWN;
 use super::info::JournalCommitted;
 use super::manifest::{Listed, Replaced};
 use super::pending::Pending;

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::io::IoSlice;
 
-use super::group::GROUPS;
-use super::index::{GroupIndex, SegmentIndex, Stretch};
+use super::data_group::GROUPS;
+use super::index::{DataGroupIndex, SegmentIndex, Stretch};
 use super::op::Mark;
 use crate::record::{self, Fault, NO_SALT, NUMBER_MAX, RecordHeader, RecordKind, u32_at, u64_at};
 
@@ -101,7 +101,7 @@ impl Contents<'_> {
     }
 }
 
-fn encode_group<'i>(group: &'i GroupIndex, heads: &mut Vec<u8>, parts: &mut Vec<Cow<'i, [u8]>>) {
+fn encode_group<'i>(group: &'i DataGroupIndex, heads: &mut Vec<u8>, parts: &mut Vec<Cow<'i, [u8]>>) {
     heads.extend_from_slice(&group.cut_from.unwrap_or(u64::MAX).to_le_bytes());
     heads.extend_from_slice(&(group.stretches.len() as u64).to_le_bytes());
     for stretch in &group.stretches {
@@ -126,13 +126,13 @@ struct Rest<'b> {
 }
 
 impl Rest<'_> {
-    fn group(&mut self) -> Option<GroupIndex> {
+    fn group(&mut self) -> Option<DataGroupIndex> {
         let (fixed, rest) = self.heads.split_at_checked(GROUP_BYTES)?;
         self.heads = rest;
         let count = usize::try_from(u64_at(fixed, 8)).ok().filter(|count| *count <= rest.len() / STRETCH_BYTES)?;
         let stretches: Option<Vec<_>> = (0..count).map(|_| self.stretch()).collect();
         let cut_from = Some(u64_at(fixed, 0)).filter(|from| *from != u64::MAX);
-        Some(GroupIndex { stretches: stretches?, cut_from, ..GroupIndex::default() })
+        Some(DataGroupIndex { stretches: stretches?, cut_from, ..DataGroupIndex::default() })
     }
 
     fn stretch(&mut self) -> Option<Stretch> {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::counters::JournalCounters;
-use super::group::GroupId;
+use super::data_group::DataGroupId;
 use super::reader::JournalReader;
 use super::state::Shared;
 use crate::clock::now_us;
@@ -93,8 +93,8 @@ impl JournalReader {
     /// then [`SnapshotDraft::finish`]; only then purge.
     ///
     /// # Errors
-    /// `NoGroup`, `Full`, `Exhausted`, `WriteFailed`.
-    pub fn new_snapshot(&self, group: GroupId, index: u64, term: u64) -> Result<SnapshotDraft, StoreError> {
+    /// `NoDataGroup`, `Full`, `Exhausted`, `WriteFailed`.
+    pub fn new_snapshot(&self, group: DataGroupId, index: u64, term: u64) -> Result<SnapshotDraft, StoreError> {
         group.place()?;
         let shared = self.shared.clone();
         let draft = path(&shared.dir, group.0, index).with_extension("tmp");
@@ -121,8 +121,8 @@ impl JournalReader {
     /// The newest snapshot of a group.
     ///
     /// # Errors
-    /// `NoGroup`, `Corrupt`, `Io`.
-    pub fn snapshot(&self, group: GroupId) -> Result<Option<Snapshot>, StoreError> {
+    /// `NoDataGroup`, `Corrupt`, `Io`.
+    pub fn snapshot(&self, group: DataGroupId) -> Result<Option<Snapshot>, StoreError> {
         group.place()?;
         let shared = &self.shared;
         let newest = indexes(shared, group.0)?.into_iter().max();

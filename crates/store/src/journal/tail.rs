@@ -1,6 +1,6 @@
 //! How one data group stands: the end of its log, how far it is purged, its vote.
 
-use super::info::GroupLog;
+use super::info::DataGroupLog;
 use super::op::Op;
 use super::terms::Terms;
 
@@ -73,8 +73,8 @@ impl Tail {
         }
     }
 
-    pub(crate) fn log(&self) -> GroupLog {
-        GroupLog {
+    pub(crate) fn log(&self) -> DataGroupLog {
+        DataGroupLog {
             first_index: self.purged + 1,
             last_index: self.last,
             last_term: self.last_term(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::group::{GROUPS, OWN, PARTITIONS};
+use super::data_group::{GROUPS, OWN, PARTITIONS};
 use super::index::SegmentIndex;
 use super::manifest::Listed;
 use super::op::{Op, Ops};

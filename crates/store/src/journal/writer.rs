@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::compact::Compaction;
 use super::config::JournalConfig;
 use super::counters::JournalCounters;
+use super::data_group::DataGroupId;
 use super::entry::Entry;
-use super::group::GroupId;
 use super::info::JournalCommitted;
 use super::op::Op;
 use super::pending::Pending;
@@ -50,7 +50,8 @@ impl JournalWriter {
     /// Takes an entry. Durable and visible after the next `commit`.
     ///
     /// # Errors
-    /// `Pending`: too much waits, commit first. `NotNext`, `TermFell`, `NumbersEnd`, `BodyTooLarge`, `NoGroup`: the entry is refused and
+    /// `Pending`: too much waits, commit first. `NotNext`, `TermFell`, `NumbersEnd`, `BodyTooLarge`, `NoDataGroup`: the entry is
+    /// refused and
     /// nothing changed. `Stopped`: fatal.
     pub fn append(&mut self, entry: Entry<'_>) -> Result<(), StoreError> {
         let place = entry.group.place()?;
@@ -73,8 +74,8 @@ impl JournalWriter {
     /// Remembers the vote of a group, at most 256 bytes. Durable after the next `commit`.
     ///
     /// # Errors
-    /// `VoteTooLarge`, `Pending`, `NoGroup`, `Stopped`.
-    pub fn vote(&mut self, group: GroupId, vote: &[u8]) -> Result<(), StoreError> {
+    /// `VoteTooLarge`, `Pending`, `NoDataGroup`, `Stopped`.
+    pub fn vote(&mut self, group: DataGroupId, vote: &[u8]) -> Result<(), StoreError> {
         let place = group.place()?;
         self.check_room(vote.len())?;
         if vote.len() > VOTE_BYTES_MAX {
@@ -88,8 +89,8 @@ impl JournalWriter {
     /// Entries of a group from `from_index` on are void; appending goes on there. Durable after the next `commit`.
     ///
     /// # Errors
-    /// `BelowPurged`: what a snapshot covers is settled. `Pending`, `NoGroup`, `Stopped`.
-    pub fn truncate(&mut self, group: GroupId, from_index: u64) -> Result<(), StoreError> {
+    /// `BelowPurged`: what a snapshot covers is settled. `Pending`, `NoDataGroup`, `Stopped`.
+    pub fn truncate(&mut self, group: DataGroupId, from_index: u64) -> Result<(), StoreError> {
         let place = group.place()?;
         self.check_room(0)?;
         let tail = &mut self.groups[place];
@@ -110,8 +111,8 @@ impl JournalWriter {
     /// goes on behind it. `term`: that of the entry, which counts only then.
     ///
     /// # Errors
-    /// `Pending`, `NoGroup`, `Stopped`.
-    pub fn purge(&mut self, group: GroupId, through_index: u64, term: u64) -> Result<(), StoreError> {
+    /// `Pending`, `NoDataGroup`, `Stopped`.
+    pub fn purge(&mut self, group: DataGroupId, through_index: u64, term: u64) -> Result<(), StoreError> {
         let place = group.place()?;
         self.check_room(0)?;
         let tail = &mut self.groups[place];
@@ -127,8 +128,8 @@ impl JournalWriter {
     /// The index of the next entry of a group, counting what waits.
     ///
     /// # Errors
-    /// `NoGroup`.
-    pub fn next_index(&self, group: GroupId) -> Result<u64, StoreError> {
+    /// `NoDataGroup`.
+    pub fn next_index(&self, group: DataGroupId) -> Result<u64, StoreError> {
         Ok(self.groups[group.place()?].next())
     }
 
@@ -215,7 +216,7 @@ impl JournalWriter {
         }
     }
 
-    fn record(&mut self, kind: RecordKind, group: GroupId, (index, term): (u64, u64), body: &[u8], op: Op) {
+    fn record(&mut self, kind: RecordKind, group: DataGroupId, (index, term): (u64, u64), body: &[u8], op: Op) {
         let header = RecordHeader {
             lifetime: LIFETIME_JOURNAL,
             data_group: group.0,

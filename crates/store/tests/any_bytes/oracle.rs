@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lapwing_oracle::allocations;
 use lapwing_store::disk::{Disk, Overlay};
 use lapwing_store::inspect::{DataFolder, RecordSource};
-use lapwing_store::journal::{Entry, GroupId, Journal, JournalConfig, JournalReader, JournalWriter};
+use lapwing_store::journal::{DataGroupId, Entry, Journal, JournalConfig, JournalReader, JournalWriter};
 use lapwing_store::{Append, Log, LogConfig, LogReader, LogWriter, ReadLimits, StoreError, StreamConfig, StreamIndex};
 
 use crate::folder::{disk, fixtures};
@@ -115,7 +115,7 @@ fn open_journal(disk: &Arc<dyn Disk>) -> Result<(JournalWriter, JournalReader), 
 fn go_on_with_journal(disk: &Arc<dyn Disk>) -> bool {
     let Ok((mut writer, reader)) = open_journal(disk) else { return false };
     read_journal(&reader);
-    let group = GroupId(0);
+    let group = DataGroupId(0);
     let index = writer.next_index(group).expect("a group");
     let entry = Entry { group, index, term: u64::MAX, slot: 1, message_id: 2, appended_at_us: 3, body: BODY };
     if writer.append(entry).is_err() || writer.commit().is_err() {
@@ -129,8 +129,8 @@ fn go_on_with_journal(disk: &Arc<dyn Disk>) -> bool {
 }
 
 fn read_journal(reader: &JournalReader) {
-    for group in 0..GroupId::COUNT {
-        let group = GroupId(group);
+    for group in 0..DataGroupId::COUNT {
+        let group = DataGroupId(group);
         let (mut count, mut last) = (0, 0);
         _ = reader.read(group, 0, u64::MAX, EVERYTHING, &mut |entry| {
             (count, last) = (count + 1, entry.index);
@@ -142,7 +142,7 @@ fn read_journal(reader: &JournalReader) {
             _ = std::io::copy(&mut snapshot, &mut std::io::sink());
         }
     }
-    _ = reader.replay(&[1; GroupId::COUNT as usize], &mut |_| ControlFlow::Continue(()));
+    _ = reader.replay(&[1; DataGroupId::COUNT as usize], &mut |_| ControlFlow::Continue(()));
     reader.take_notices();
 }
 

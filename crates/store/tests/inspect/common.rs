@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use lapwing_store::disk::{Disk, OsDisk};
 use lapwing_store::inspect::{DataFolder, FileReport, KnownFile, Severity};
-use lapwing_store::journal::{Entry, GroupId, JournalConfig, JournalReader, JournalWriter};
+use lapwing_store::journal::{DataGroupId, Entry, JournalConfig, JournalReader, JournalWriter};
 use lapwing_store::{Append, Log, LogConfig, LogReader, LogWriter, ReadLimits, StoreError, StreamConfig, StreamIndex};
 
 pub const EVERYTHING: ReadLimits = ReadLimits { messages_max: u64::MAX, bytes_max: u64::MAX };
-pub const GROUPS: [GroupId; 2] = [GroupId(0), GroupId(15)];
+pub const GROUPS: [DataGroupId; 2] = [DataGroupId(0), DataGroupId(15)];
 
 pub struct Opened {
     pub log: LogWriter,
@@ -80,7 +80,7 @@ impl Opened {
     }
 
     /// All entries of a group, by index.
-    pub fn entries_of(&self, group: GroupId) -> BTreeMap<u64, Vec<u8>> {
+    pub fn entries_of(&self, group: DataGroupId) -> BTreeMap<u64, Vec<u8>> {
         let mut found = BTreeMap::new();
         let read = self.entries.read(group, 0, u64::MAX, EVERYTHING, &mut |entry| {
             found.insert(entry.index, entry.body.to_vec());

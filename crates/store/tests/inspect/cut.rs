@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::*;
 use lapwing_store::inspect::{DataFolder, Loss, Severity};
-use lapwing_store::journal::GroupId;
+use lapwing_store::journal::DataGroupId;
 
 /// The folder, with one entry in three of the older ones in a segment of kept entries; and where that lies.
 fn kept_folder() -> (tempfile::TempDir, PathBuf) {
@@ -16,7 +16,7 @@ fn kept_folder() -> (tempfile::TempDir, PathBuf) {
         opened.journal.purge(group, 500, 0).expect("purge");
     }
     opened.commit();
-    let is_kept = &mut |_: GroupId, index: u64| index.is_multiple_of(3);
+    let is_kept = &mut |_: DataGroupId, index: u64| index.is_multiple_of(3);
     while !opened.journal.compact(is_kept, 1 << 20).expect("compact").round_over {}
     opened.close();
     let names = fs::read_dir(dir.path().join("log")).expect("a folder").map(|entry| entry.expect("an entry").path());

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::common::*;
 use lapwing_store::disk::Overlay;
 use lapwing_store::inspect::{DataFolder, Loss, Severity};
-use lapwing_store::journal::GroupId;
+use lapwing_store::journal::DataGroupId;
 use lapwing_store::{Notice, RecordView, StoreError, StreamIndex};
 
 fn filler(bytes: usize) -> Vec<u8> {
@@ -248,7 +248,7 @@ fn a_trial_tells_the_same_and_changes_nothing() {
     let told = folder.accept_loss(&*trial, &known(&folder, &path), &filler).expect("it can be done");
     let started = folder.start(trial).expect("it would start");
     let (_, entries) = started.journal.expect("a journal");
-    assert_eq!(entries.group(GroupId(0)).expect("a group").last_index, 600);
+    assert_eq!(entries.group(DataGroupId(0)).expect("a group").last_index, 600);
     drop((started.writer, entries));
     assert_eq!(fs::read(dir.path().join(&path)).expect("read"), damaged);
     assert_eq!(accept(dir.path(), &path).expect("it can be done"), told);

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use crate::common::*;
 use crate::sim::SimDisk;
-use lapwing_store::journal::{Compacted, GroupId, JournalReader, JournalWriter};
+use lapwing_store::journal::{Compacted, DataGroupId, JournalReader, JournalWriter};
 use lapwing_store::{Notice, StoreError};
 
 /// Compacts until a round is over and changed nothing; returns the sum of what was done.
-fn compact(writer: &mut JournalWriter, is_live: impl Fn(GroupId, u64) -> bool) -> Compacted {
+fn compact(writer: &mut JournalWriter, is_live: impl Fn(DataGroupId, u64) -> bool) -> Compacted {
     let mut sum = Compacted::default();
     for _ in 0..100 {
         let (mut deleted, mut over) = (0, false);
@@ -306,7 +306,7 @@ fn a_rewrite_that_finds_the_disk_full_changes_nothing_and_is_tried_again() {
     fill(&mut writer, 600);
     purge(&mut writer, 500);
     disk.set_capacity(0);
-    let is_live = |_: GroupId, index: u64| index.is_multiple_of(9);
+    let is_live = |_: DataGroupId, index: u64| index.is_multiple_of(9);
     let mut failed = 0;
     for _ in 0..50 {
         match writer.compact(&mut |group, index| is_live(group, index), 100_000) {

@@ -73,7 +73,7 @@ fn work(
         writer.make_room()?;
         if round % 8 == 7 {
             let last = life.committed.groups[3].last;
-            assert_eq!(reader.group(lapwing_store::journal::GroupId(3)).expect("a group").last_index, last);
+            assert_eq!(reader.group(lapwing_store::journal::DataGroupId(3)).expect("a group").last_index, last);
         }
     }
     Ok(())

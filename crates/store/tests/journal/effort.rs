@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::common::*;
 use crate::counted::counted_disk;
 use lapwing_store::disk::InterceptedDisk;
-use lapwing_store::journal::{GroupId, Journal, JournalConfig, JournalReader, JournalWriter};
+use lapwing_store::journal::{DataGroupId, Journal, JournalConfig, JournalReader, JournalWriter};
 
 const SEGMENT_BYTES: u64 = 1 << 20;
 const RECORD_HEADER_BYTES: u64 = 64;
@@ -96,7 +96,7 @@ fn read_at_start(history: u64, is_dead: bool) -> (u64, u64) {
     drop(writer);
     read_bytes.take();
     let (_writer, reader) = open_counted(&disk, SEGMENT_BYTES);
-    let mut from = [1; GroupId::COUNT as usize];
+    let mut from = [1; DataGroupId::COUNT as usize];
     from[0] = history + 1;
     let replayed = reader.replay(&from, &mut |_| ControlFlow::Continue(())).expect("a replay");
     assert_eq!(replayed.entries, 1000, "the tail is there");

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::common::*;
 use lapwing_store::StoreError;
-use lapwing_store::journal::{Compacted, GroupId, JournalReader, JournalWriter};
+use lapwing_store::journal::{Compacted, DataGroupId, JournalReader, JournalWriter};
 
 /// One group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Model {
         let mut body = format!("{group}/{}:", self.number).into_bytes();
         body.resize(body.len() + bytes, self.number as u8);
         let model = &mut self.groups[group];
-        writer.append(entry(GroupId(group as u16), model.last + 1, model.term, &body))?;
+        writer.append(entry(DataGroupId(group as u16), model.last + 1, model.term, &body))?;
         model.last += 1;
         model.entries.insert(model.last, (model.term, body));
         self.number += 1;
@@ -60,7 +60,7 @@ impl Model {
     pub fn truncate(&mut self, writer: &mut JournalWriter, group: usize, from: u64) -> Result<(), StoreError> {
         let model = &mut self.groups[group];
         let from = from.clamp(model.purged + 1, model.last + 1);
-        writer.truncate(GroupId(group as u16), from)?;
+        writer.truncate(DataGroupId(group as u16), from)?;
         model.entries.split_off(&from);
         model.last = from - 1;
         model.term += 1;
@@ -70,14 +70,14 @@ impl Model {
     /// Purges both.
     pub fn purge(&mut self, writer: &mut JournalWriter, group: usize, through: u64) -> Result<(), StoreError> {
         let model = &mut self.groups[group];
-        writer.purge(GroupId(group as u16), through, model.term)?;
+        writer.purge(DataGroupId(group as u16), through, model.term)?;
         model.purged = model.purged.max(through);
         model.last = model.last.max(through);
         Ok(())
     }
 
     pub fn vote(&mut self, writer: &mut JournalWriter, group: usize, vote: u64) -> Result<(), StoreError> {
-        writer.vote(GroupId(group as u16), &vote.to_le_bytes())?;
+        writer.vote(DataGroupId(group as u16), &vote.to_le_bytes())?;
         self.groups[group].vote = vote.to_le_bytes().to_vec();
         Ok(())
     }
@@ -109,7 +109,7 @@ impl Model {
     /// Compares all that can be read.
     pub fn check(&self, reader: &JournalReader) -> Result<(), String> {
         for (place, group) in self.groups.iter().enumerate() {
-            check_group(GroupId(place as u16), group, reader).map_err(|what| format!("group {place}: {what}"))?;
+            check_group(DataGroupId(place as u16), group, reader).map_err(|what| format!("group {place}: {what}"))?;
         }
         self.check_replay(reader)
     }
@@ -137,7 +137,7 @@ impl Model {
     }
 }
 
-fn check_group(id: GroupId, group: &Group, reader: &JournalReader) -> Result<(), String> {
+fn check_group(id: DataGroupId, group: &Group, reader: &JournalReader) -> Result<(), String> {
     let log = reader.group(id).map_err(|error| error.to_string())?;
     let stands = (log.last_index, log.purged_index, log.vote);
     if stands != (group.last, group.purged, group.vote.clone()) {

@@ -9,9 +9,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::common::*;
-use lapwing_store::journal::{GroupId, JournalReader};
+use lapwing_store::journal::{DataGroupId, JournalReader};
 
-const C: GroupId = GroupId(5);
+const C: DataGroupId = DataGroupId(5);
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)

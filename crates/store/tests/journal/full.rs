@@ -7,7 +7,7 @@ use crate::common::*;
 use crate::sim::SimDisk;
 use crate::sim::contents::next_random;
 use lapwing_store::StoreError;
-use lapwing_store::journal::{GroupId, JournalReader, JournalWriter};
+use lapwing_store::journal::{DataGroupId, JournalReader, JournalWriter};
 
 const SEGMENT: u64 = 64 << 10;
 /// Times that something is tried again before it counts as standing still.
@@ -103,7 +103,7 @@ impl Queue {
             }
         }
         let live = &self.live;
-        let is_live = &mut |group: GroupId, index| group == A && live.contains(&index);
+        let is_live = &mut |group: DataGroupId, index| group == A && live.contains(&index);
         loop {
             match self.writer.compact(is_live, 100_000) {
                 Ok(done) if done.round_over => break,
@@ -117,7 +117,7 @@ impl Queue {
         self.writer.make_room().expect("room");
     }
 
-    fn snapshot(&self, group: GroupId, through: u64) -> Result<(), StoreError> {
+    fn snapshot(&self, group: DataGroupId, through: u64) -> Result<(), StoreError> {
         let mut draft = self.reader.new_snapshot(group, through, 0)?;
         let written = draft.write_all(&vec![1; self.snapshot_bytes]);
         written.map_err(|error| error.downcast::<StoreError>().expect("the journal's own error"))?;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::common::*;
-use lapwing_store::journal::{GroupId, GroupLog, JournalConfig};
+use lapwing_store::journal::{DataGroupId, DataGroupLog, JournalConfig};
 use lapwing_store::{Log, LogConfig, ReadLimits, StoreError};
 
 #[test]
@@ -13,7 +13,7 @@ fn readers_see_what_is_committed_and_nothing_else() {
     assert_eq!((append(&mut writer, A, b"one"), append(&mut writer, A, b"")), (1, 2));
     writer.vote(B, b"for nobody").expect("a vote");
     assert!(read_all(&reader, A).is_empty() && get(&reader, A, 1).is_none(), "not committed yet");
-    assert_eq!(reader.group(A).expect("a group"), GroupLog { first_index: 1, ..GroupLog::default() });
+    assert_eq!(reader.group(A).expect("a group"), DataGroupLog { first_index: 1, ..DataGroupLog::default() });
     assert!(writer.pending_bytes() > 0);
     let committed = writer.commit().expect("commit");
     assert_eq!((committed.entries, writer.pending_bytes()), (2, 0));
@@ -41,7 +41,7 @@ fn everything_is_there_after_reopening_over_many_segments() {
     }
     assert!(reader.info().segments > 10, "{:?}", reader.info());
     assert!(reader.take_notices().is_empty(), "an orderly journal has nothing to say");
-    assert_eq!((get(&reader, A, 0), get(&reader, A, 2001), get(&reader, GroupId(3), 1)), (None, None, None));
+    assert_eq!((get(&reader, A, 0), get(&reader, A, 2001), get(&reader, DataGroupId(3), 1)), (None, None, None));
 }
 
 #[test]
@@ -65,7 +65,10 @@ fn what_does_not_follow_is_refused_and_changes_nothing() {
     assert!(error.to_string().contains('3') && error.to_string().contains('2'), "{error}");
     assert!(matches!(writer.append(entry(A, 1, 5, b"x")), Err(StoreError::NotNext { .. })), "again");
     assert!(matches!(writer.append(entry(A, 2, 4, b"x")), Err(StoreError::TermFell { last_term: 5, .. })));
-    assert!(matches!(writer.append(entry(GroupId(16), 1, 0, b"x")), Err(StoreError::NoGroup { group: 16, .. })));
+    assert!(matches!(
+        writer.append(entry(DataGroupId(16), 1, 0, b"x")),
+        Err(StoreError::NoDataGroup { group: 16, .. })
+    ));
     assert!(matches!(writer.vote(A, &[0; 257]), Err(StoreError::VoteTooLarge { .. })));
     writer.purge(A, 1, 0).expect("a purge");
     assert!(matches!(writer.truncate(A, 1), Err(StoreError::BelowPurged { purged_index: 1, .. })));
@@ -250,14 +253,14 @@ fn truncated_entries_are_gone_and_others_take_their_places() {
 /// Pushes the truncations into sealed segments.
 fn fill_other(writer: &mut lapwing_store::journal::JournalWriter, count: u64) {
     for number in 0..count {
-        append(writer, GroupId(7), &body(A, number));
+        append(writer, DataGroupId(7), &body(A, number));
         writer.commit().expect("commit");
     }
 }
 
 fn expect_without_b(reader: &lapwing_store::journal::JournalReader) {
     assert_eq!(read_all(reader, A).len(), 410);
-    assert_eq!(read_all(reader, GroupId(7)).len(), 400);
+    assert_eq!(read_all(reader, DataGroupId(7)).len(), 400);
 }
 
 #[test]
@@ -281,7 +284,7 @@ fn a_purge_is_kept_and_one_beyond_the_end_moves_the_group_on() {
         let mut from = [0; 16];
         (from[0], from[15]) = (61, 501);
         let each = &mut |entry: lapwing_store::journal::EntryView<'_>| {
-            replayed += u32::from(entry.group != GroupId(7));
+            replayed += u32::from(entry.group != DataGroupId(7));
             ControlFlow::Continue(())
         };
         reader.replay(&from, each).expect("a replay");

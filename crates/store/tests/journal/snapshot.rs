@@ -6,13 +6,13 @@ use std::io::{Read, Write};
 use crate::common::*;
 use crate::sim::SimDisk;
 use lapwing_store::StoreError;
-use lapwing_store::journal::{GroupId, JournalReader};
+use lapwing_store::journal::{DataGroupId, JournalReader};
 
 fn bytes(length: usize, seed: u8) -> Vec<u8> {
     (0..length).map(|place| (place as u8).wrapping_mul(31).wrapping_add(seed)).collect()
 }
 
-fn save(reader: &JournalReader, group: GroupId, index: u64, contents: &[u8]) -> Result<(), StoreError> {
+fn save(reader: &JournalReader, group: DataGroupId, index: u64, contents: &[u8]) -> Result<(), StoreError> {
     let mut draft = reader.new_snapshot(group, index, 3)?;
     for part in contents.chunks(70_001) {
         draft.write_all(part).map_err(|error| StoreError::Stopped { reason: error.to_string() })?;
@@ -20,7 +20,7 @@ fn save(reader: &JournalReader, group: GroupId, index: u64, contents: &[u8]) -> 
     draft.finish().map(drop)
 }
 
-fn load(reader: &JournalReader, group: GroupId) -> Option<(u64, u64, Vec<u8>)> {
+fn load(reader: &JournalReader, group: DataGroupId) -> Option<(u64, u64, Vec<u8>)> {
     let mut snapshot = reader.snapshot(group).expect("a look")?;
     let mut contents = vec![];
     snapshot.read_to_end(&mut contents).expect("a read");
@@ -43,7 +43,7 @@ fn a_snapshot_reads_back_and_takes_the_place_of_older_ones() {
     drop(_writer);
     let (_writer, reader) = open(dir.path()).expect("open");
     assert_eq!(load(&reader, B), Some((7, 3, b"the other group".to_vec())));
-    assert!(matches!(reader.new_snapshot(GroupId(16), 1, 1), Err(StoreError::NoGroup { .. })));
+    assert!(matches!(reader.new_snapshot(DataGroupId(16), 1, 1), Err(StoreError::NoDataGroup { .. })));
 }
 
 #[test]

@@ -6,12 +6,12 @@ use std::thread;
 
 use crate::common::*;
 use lapwing_store::ReadLimits;
-use lapwing_store::journal::{GroupId, JournalReader};
+use lapwing_store::journal::{DataGroupId, JournalReader};
 
 const ENTRIES: u64 = 8_000;
 
 /// Follows a group until it has seen the last entry.
-fn follow(reader: &JournalReader, group: GroupId, done: &AtomicBool) -> u64 {
+fn follow(reader: &JournalReader, group: DataGroupId, done: &AtomicBool) -> u64 {
     let limits = ReadLimits { messages_max: 100, bytes_max: 10_000 };
     let mut next = 1;
     loop {

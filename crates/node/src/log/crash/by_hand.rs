@@ -2,9 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use lapwing_ledger::{Entry, Fact, KeeperId, KeepersBuf, List, Opened, ProgressBuf, Published, SubscriptionIds, Terms};
+use lapwing_ledger::{
+    DeliveryOptions, Entry, Fact, KeeperId, KeepersBuf, List, Opened, ProgressBuf, Published, SubscriptionIds,
+};
 use lapwing_store::StoreError;
-use lapwing_store::journal::GroupId;
+use lapwing_store::journal::DataGroupId;
 
 use super::super::batch::{Destination, Record};
 use super::sim::SimDisk;
@@ -39,7 +41,7 @@ impl Log {
         // Its threads end here: nothing of the life before writes in the next one.
         drop(kept);
         let kept = open(disk).expect("open again");
-        let next = kept.groups.get(GROUP).applied() + 1;
+        let next = kept.data_groups.get(GROUP).applied() + 1;
         Log { kept, session, next, frame }
     }
 
@@ -47,7 +49,7 @@ impl Log {
         let mut body = vec![];
         entry.encode(&mut body).expect("within the bounds");
         let index = self.next;
-        let to = Destination::Group { group: GROUP, index };
+        let to = Destination::DataGroup { data_group: GROUP, index };
         let record = Record { to, slot: Slot::first_of(GROUP), message_id: index, body_end: body.len() };
         self.kept.keeper.append((GROUP, index), &record, NOW_US, &body).expect("room in memory");
         self.next += 1;
@@ -56,8 +58,9 @@ impl Log {
 
     /// A message for the session; its entry.
     pub(super) fn publish(&mut self) -> u64 {
-        let (mut keepers, terms) = (KeepersBuf::new(), Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY });
-        keepers.push(self.session, terms).expect("one");
+        let (mut keepers, options) =
+            (KeepersBuf::new(), DeliveryOptions { qos: 1, retain: false, ids: SubscriptionIds::EMPTY });
+        keepers.push(self.session, options).expect("one");
         let frame = std::mem::take(&mut self.frame);
         let index = self.append(&Entry::Published(Published {
             frame: &frame,
@@ -112,7 +115,7 @@ impl Log {
     /// Looks after the log until snapshots have everything up to `entry`.
     pub(super) fn purge(&mut self, entry: u64) {
         let begun = Instant::now();
-        while self.kept.reader.group(GroupId(GROUP)).expect("a group").purged_index < entry {
+        while self.kept.reader.group(DataGroupId(GROUP)).expect("a group").purged_index < entry {
             assert!(begun.elapsed() < PATIENCE, "no snapshot: {:?}", self.kept.reader.info());
             self.tend();
             self.commit();
@@ -121,13 +124,13 @@ impl Log {
 
     /// What the session waits for, in order.
     pub(super) fn queue(&self) -> Vec<u64> {
-        let state = self.kept.groups.get(GROUP);
+        let state = self.kept.data_groups.get(GROUP);
         state.session_of(self.session).expect("it is there").queue().map(|(entry, _)| entry).collect()
     }
 
     /// Whether the message of this entry can be read.
     pub(super) fn has(&self, entry: u64) -> bool {
-        self.kept.reader.get(GroupId(GROUP), entry).expect("a read").is_some()
+        self.kept.reader.get(DataGroupId(GROUP), entry).expect("a read").is_some()
     }
 
     pub(super) fn deleted_segments(&self) -> u64 {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lapwing_store::StoreError;
-use lapwing_store::journal::{GroupId, Journal, JournalConfig, JournalReader};
+use lapwing_store::journal::{DataGroupId, Journal, JournalConfig, JournalReader};
 
 use self::picture::Picture;
 use self::script::{GROUPS, Script};
@@ -43,7 +43,7 @@ const NOW_US: i64 = 1_700_000_000_000_000;
 /// What the log thread has.
 struct Kept {
     keeper: Keeper,
-    groups: DataGroups,
+    data_groups: DataGroups,
     reader: JournalReader,
 }
 
@@ -58,9 +58,9 @@ struct Done {
 fn open(disk: &SimDisk) -> Result<Kept, NodeError> {
     let config = JournalConfig { segment_bytes: 64 << 10, ..JournalConfig::default() };
     let (journal, reader) = Journal::open_on(Arc::new(disk.clone()), Path::new("/data"), &config)?;
-    let (groups, extents) = DataGroups::recover(&reader, &StartProgress::default())?;
-    let keeper = Keeper::new(journal, reader.clone(), (groups.clone(), extents), SNAPSHOT_BYTES)?;
-    Ok(Kept { keeper, groups, reader })
+    let (data_groups, extents) = DataGroups::recover(&reader, &StartProgress::default())?;
+    let keeper = Keeper::new(journal, reader.clone(), (data_groups.clone(), extents), SNAPSHOT_BYTES)?;
+    Ok(Kept { keeper, data_groups, reader })
 }
 
 impl Kept {
@@ -68,7 +68,7 @@ impl Kept {
     fn work(&mut self, script: &Script, commits: Range<usize>, done: &mut Done) -> Result<(), StoreError> {
         for number in commits {
             for entry in &script.commits[number] {
-                let to = Destination::Group { group: entry.group, index: entry.index };
+                let to = Destination::DataGroup { data_group: entry.group, index: entry.index };
                 let slot = Slot::first_of(entry.group);
                 let record = Record { to, slot, message_id: entry.index, body_end: entry.body.len() };
                 self.keeper.append((entry.group, entry.index), &record, NOW_US, &entry.body)?;
@@ -88,16 +88,16 @@ impl Kept {
     }
 
     fn pictures(&self) -> Vec<Picture> {
-        GROUPS.iter().map(|group| Picture::of(&self.groups.get(*group))).collect()
+        GROUPS.iter().map(|group| Picture::of(&self.data_groups.get(*group))).collect()
     }
 
     /// Every entry that the states refer to, or that a start would read again, is there with its own bytes.
     fn check_bodies(&self, bodies: &BTreeMap<(u16, u64), &[u8]>, context: &str) {
         for group in GROUPS {
-            let state = self.groups.get(group);
+            let state = self.data_groups.get(group);
             let live: Vec<u64> = (1..=state.applied()).filter(|index| state.is_live(*index)).collect();
             let mut found = vec![];
-            let read = self.reader.get_many(GroupId(group), &live, &mut |entry| {
+            let read = self.reader.get_many(DataGroupId(group), &live, &mut |entry| {
                 assert_eq!(entry.body, bodies[&(group, entry.index)], "{context}: entry {} of {group}", entry.index);
                 found.push(entry.index);
                 ControlFlow::Continue(())

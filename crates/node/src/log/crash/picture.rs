@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lapwing_ledger::{GroupState, KeptGroup, KeptSession, WillRef};
+use lapwing_ledger::{DataGroupState, KeptGroup, KeptSession, WillRef};
 
 /// One data group's.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ struct ConsumerGroup {
 }
 
 impl Picture {
-    pub(super) fn of(state: &GroupState) -> Self {
+    pub(super) fn of(state: &DataGroupState) -> Self {
         let unsettled = state.unsettled();
         Picture {
             applied: state.applied(),
@@ -72,8 +72,8 @@ impl Session {
             away_since: session.away_since(),
             will: session.will(),
             subscriptions: session.subscriptions().map(|one| (one.filter.to_owned(), one.grant)).collect(),
-            queue: session.queue().map(|(entry, terms)| (entry, terms.qos)).collect(),
-            flights: flights.map(|flight| (flight.packet_id, flight.entry, flight.got)).collect(),
+            queue: session.queue().map(|(entry, options)| (entry, options.qos)).collect(),
+            flights: flights.map(|flight| (flight.packet_id, flight.entry, flight.pubrec_received)).collect(),
             received: session.received().into_iter().collect(),
             doubted: session.doubted().into_iter().collect(),
             next_use: session.next_use(),

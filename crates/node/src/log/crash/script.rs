@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, GroupState, KeeperId,
-    KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed,
-    Subscription, SubscriptionIds, Terms, Unsubscribed, Will,
+    Changed, Cleared, DataGroupState, DeliveryOptions, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded,
+    GroupOpened, KeeperId, KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published, Settled,
+    SettledPublisher, Subscribed, Subscription, SubscriptionIds, Unsubscribed, Will,
 };
 
 use super::picture::Picture;
@@ -34,8 +34,8 @@ impl Script {
     pub(super) fn new(seed: u64, commits: usize) -> Self {
         let mut random = seed;
         let mut writers: Vec<Writer> = GROUPS.into_iter().map(Writer::new).collect();
-        let mut states: Vec<GroupState> = GROUPS.iter().map(|_| GroupState::new()).collect();
-        let of = |states: &[GroupState]| states.iter().map(Picture::of).collect::<Vec<_>>();
+        let mut states: Vec<DataGroupState> = GROUPS.iter().map(|_| DataGroupState::new()).collect();
+        let of = |states: &[DataGroupState]| states.iter().map(Picture::of).collect::<Vec<_>>();
         let mut script = Script { commits: vec![], pictures: vec![of(&states)] };
         for _ in 0..commits {
             let mut commit = vec![];
@@ -184,7 +184,7 @@ impl Writer {
     }
 
     fn settle(&self, body: &mut Vec<u8>) -> Result<(), Fault> {
-        let publishers = [SettledPublisher { group: 3, session: KeeperId(1), below: self.uses }];
+        let publishers = [SettledPublisher { data_group: 3, session: KeeperId(1), below: self.uses }];
         Entry::Settled(Settled { publishers: List::from_slice(&publishers) }).encode(body)
     }
 
@@ -195,18 +195,19 @@ impl Writer {
     }
 
     fn publish(&mut self, random: &mut u64, body: &mut Vec<u8>) -> Result<(), Fault> {
-        let (mut keepers, terms) = (KeepersBuf::new(), Terms { qos: 2, retain: false, ids: SubscriptionIds::EMPTY });
+        let (mut keepers, options) =
+            (KeepersBuf::new(), DeliveryOptions { qos: 2, retain: false, ids: SubscriptionIds::EMPTY });
         let mut chosen: Vec<u64> = (0..next_random(random) % 3).map(|_| self.session(random).0).collect();
         chosen.dedup();
         for session in chosen {
-            keepers.push(KeeperId(session), terms)?;
+            keepers.push(KeeperId(session), options)?;
             self.waiting.push_back((session, self.index));
         }
         let origin = next_random(random).is_multiple_of(3).then(|| {
             self.uses += 1;
             let settled = self.uses.saturating_sub(4);
             Origin {
-                group: 3,
+                data_group: 3,
                 session: KeeperId(1),
                 packet_id: 1 + (self.uses % 9) as u16,
                 use_number: self.uses,
@@ -253,10 +254,10 @@ impl Writer {
             let Some((keeper, entry)) = self.waiting.pop_front() else { break };
             match next_random(random) % 8 {
                 0 => self.waiting.push_back((keeper, entry)),
-                1 => progress.push(KeeperId(keeper), Fact::Sent { packet_id, entry }),
+                1 => progress.push(KeeperId(keeper), Fact::PublishSent { packet_id, entry }),
                 2 => {
-                    progress.push(KeeperId(keeper), Fact::Sent { packet_id, entry });
-                    progress.push(KeeperId(keeper), Fact::Got { packet_id });
+                    progress.push(KeeperId(keeper), Fact::PublishSent { packet_id, entry });
+                    progress.push(KeeperId(keeper), Fact::PubRecReceived { packet_id });
                 }
                 3 => {
                     progress.push(session, Fact::Received { packet_id, use_number: self.index });

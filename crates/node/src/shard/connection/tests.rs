@@ -32,39 +32,39 @@ fn received<const N: usize>(client: &mut TcpStream) -> [u8; N] {
 /// Nothing was written that has to wait, as for a reply to a connection that is over. Does what comes next, shorter or
 /// longer than what was there before, leave at once and whole?
 #[test]
-fn a_promise_without_bytes_holds_nothing() {
+fn a_fence_without_bytes_keeps_nothing_back() {
     let (mut client, mut connection) = connected();
     connection.output.extend_from_slice(b"sixteen bytes...");
-    connection.hold_output(16, 1);
-    assert!(!connection.is_held());
-    assert_eq!(connection.flush(0, 0), (16, Flushed::All));
+    connection.fence_output(16, CommitToken(1));
+    assert!(!connection.is_fenced());
+    assert_eq!(connection.flush(0, CommitToken(0)), (16, Flushed::All));
     connection.output.extend_from_slice(b"xy");
-    assert_eq!(connection.flush(0, 0), (2, Flushed::All));
+    assert_eq!(connection.flush(0, CommitToken(0)), (2, Flushed::All));
     connection.output.extend_from_slice(b"something that is longer");
-    assert_eq!(connection.flush(0, 0), (24, Flushed::All));
+    assert_eq!(connection.flush(0, CommitToken(0)), (24, Flushed::All));
     assert_eq!(received(&mut client), *b"sixteen bytes...xysomething that is longer");
 }
 
-/// Do bytes behind a barrier wait, those before it leave, and do barriers end with the output in which they count?
+/// Do bytes behind a fence wait, those before it leave, and do fences end with the output in which they count?
 #[test]
-fn a_barrier_lives_as_long_as_its_bytes() {
+fn a_fence_lives_as_long_as_its_bytes() {
     let (mut client, mut connection) = connected();
     connection.output.extend_from_slice(b"free");
     connection.output.extend_from_slice(b"held");
-    connection.hold_output(4, 7);
-    assert_eq!(connection.flush(0, 6), (4, Flushed::Held));
-    assert_eq!(connection.flush(0, 7), (4, Flushed::All));
-    assert!(!connection.is_held());
+    connection.fence_output(4, CommitToken(7));
+    assert_eq!(connection.flush(0, CommitToken(6)), (4, Flushed::Fenced));
+    assert_eq!(connection.flush(0, CommitToken(7)), (4, Flushed::All));
+    assert!(!connection.is_fenced());
 
     connection.output.extend_from_slice(b"never sent");
-    connection.hold_output(0, 8);
+    connection.fence_output(0, CommitToken(8));
     connection.forget_output();
     connection.output.extend_from_slice(b"!");
-    assert_eq!(connection.flush(0, 7), (1, Flushed::All));
+    assert_eq!(connection.flush(0, CommitToken(7)), (1, Flushed::All));
 
     connection.output.extend_from_slice(b"kept, forgotten");
-    connection.hold_output(5, 9);
-    connection.forget_held(8);
-    assert_eq!(connection.flush(0, 8), (5, Flushed::All));
+    connection.fence_output(5, CommitToken(9));
+    connection.drop_fenced(CommitToken(8));
+    assert_eq!(connection.flush(0, CommitToken(8)), (5, Flushed::All));
     assert_eq!(received(&mut client), *b"freeheld!kept,");
 }

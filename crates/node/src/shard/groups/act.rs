@@ -21,7 +21,7 @@ impl Shard {
     /// Hears what members here have to say and does what groups here want, until there is no more of either.
     pub(in crate::shard) fn run_groups(&mut self) {
         self.clients.now_us = self.shared.now_us();
-        self.adopt_waiting();
+        self.hand_over_waiting();
         for _ in 0..ROUNDS {
             self.tell_outcomes();
             self.hear_words();

@@ -7,7 +7,7 @@
 use std::num::NonZeroU64;
 
 use lapwing_codec::QoS;
-use lapwing_session::{Fact, Routed};
+use lapwing_session::{CommitToken, Fact, Routed};
 
 use super::publish::Common;
 use super::table::Beginning;
@@ -74,12 +74,12 @@ impl Shard {
         }
     }
 
-    /// A message of a group is a dead letter now, which is kept elsewhere from the promise `kept_by` on; None: nobody keeps
+    /// A message of a group is a dead letter now, which is on disk elsewhere when `kept_by` is committed; None: nobody keeps
     /// it. Only then the group has it no more: a crash before makes the letter twice, and loses none.
-    pub(super) fn letter_is_out(&mut self, place: usize, entry: Option<NonZeroU64>, kept_by: Option<u64>) {
+    pub(super) fn letter_is_out(&mut self, place: usize, entry: Option<NonZeroU64>, kept_by: Option<CommitToken>) {
         let (Some(entry), Some(owned)) = (entry, self.groups.get(place)) else { return };
         match kept_by {
-            Some(promise) => self.pending.letters.push_back((promise, owned.tag, entry)),
+            Some(token) => self.pending.letters.push_back((token, owned.tag, entry)),
             None => self.finish_message(place, entry),
         }
     }

@@ -2,7 +2,7 @@
 
 use lapwing_codec::{Publish, PublishProperties, QoS, UserProperties, UserPropertiesBuf};
 use lapwing_groups::{DropReason as Reason, Facts, Lane};
-use lapwing_session::{Accepted, Message, Routed, SessionKey, message_id};
+use lapwing_session::{Accepted, CommitToken, Message, Routed, SessionKey, message_id};
 use serde_json::json;
 
 use super::Shard;
@@ -14,15 +14,15 @@ const GROUP: &str = "lapwing-group";
 const PUBLISHER: &str = "$lapwing";
 
 impl Shard {
-    /// Publishes a message that its group did not deliver to the group's dead-letter topic. Returns the promise with which
-    /// the letter is kept; None: nobody keeps it.
+    /// Publishes a message that its group did not deliver to the group's dead-letter topic. Returns the token with which
+    /// the letter is on disk; None: nobody keeps it.
     pub(super) fn dead_letter(
         &mut self,
         place: usize,
         message: &Message,
         facts: &Facts,
         reason: Reason,
-    ) -> Option<u64> {
+    ) -> Option<CommitToken> {
         let now_us = self.clients.now_us;
         let owned = self.groups.get(place)?;
         let Some(topic) = owned.config.dead_letter_topic.clone() else {
@@ -52,7 +52,7 @@ impl Shard {
         let properties = PublishProperties { user: user.as_ref(), message_expiry_s: None, ..source.properties };
         let letter = Publish { topic: &topic, retain: false, properties, ..source };
         match self.publish_own(letter, message.publisher()) {
-            Accepted::Later(promise) => Some(promise),
+            Accepted::Later(token) => Some(token),
             Accepted::Now | Accepted::NobodySubscribed | Accepted::Refused(_) => None,
         }
     }

@@ -14,13 +14,13 @@ impl Shard {
     /// Writes a message that a group has bound to a session here, if it is the same connection still.
     pub(in crate::shard) fn deliver_assigned(&mut self, assigned: &Assigned, routed: &Routed<'_>) {
         let Assigned { to, epoch, grant, share, bound, qos, .. } = *assigned;
-        let here = self.clients.entry(to).filter(|entry| entry.connection.is_some() && entry.membership.epoch == epoch);
-        let Some(entry) = here else {
+        let here = self.clients.row(to).filter(|row| row.connection.is_some() && row.membership.epoch == epoch);
+        let Some(row) = here else {
             // The word of its end brings the message back to the group; what is not bound has nowhere to go.
             self.counters.dropped(DropReason::SessionGone, u64::from(bound.is_none()));
             return;
         };
-        if !entry.membership.has(share) {
+        if !row.membership.has(share) {
             // It has unsubscribed meanwhile.
             match bound {
                 Some(bound) => self.clients.add_outcome(to, Outcome { bound, fate: Fate::HandedBack }),
@@ -28,8 +28,8 @@ impl Shard {
             }
             return;
         }
-        if let (Some(kept), Some(bound), Some(origin)) = (entry.kept_as.kept, bound, assigned.origin) {
-            return self.adopt_message(assigned, (kept, bound, origin), routed);
+        if let (Some(kept), Some(bound), Some(origin)) = (row.kept_as.kept, bound, assigned.origin) {
+            return self.hand_over_message(assigned, (kept, bound, origin), routed);
         }
         self.counters.deliveries.add(1);
         if bound.is_none() {
@@ -43,8 +43,8 @@ impl Shard {
 
     /// A group has found that the member has stalled.
     pub(in crate::shard) fn kicked(&mut self, member: SessionKey, epoch: u64) {
-        let Some(entry) = self.clients.entry(member).filter(|entry| entry.membership.epoch == epoch) else { return };
-        if let Some(index) = entry.connection {
+        let Some(row) = self.clients.row(member).filter(|row| row.membership.epoch == epoch) else { return };
+        if let Some(index) = row.connection {
             self.dismiss(index, ReasonCode::AdministrativeAction, "it has stalled: its oldest message is long overdue");
         }
     }
@@ -84,9 +84,9 @@ impl Shard {
 
     /// The connection of a session is over, and the session lives.
     pub(in crate::shard) fn tell_lost(&mut self, key: SessionKey) {
-        let Some(entry) = self.clients.entry(key) else { return };
-        let (owners, epoch) = (entry.membership.owners(), entry.membership.epoch);
-        if !entry.membership.has_owners() {
+        let Some(row) = self.clients.row(key) else { return };
+        let (owners, epoch) = (row.membership.owners(), row.membership.epoch);
+        if !row.membership.has_owners() {
             return;
         }
         let unfinished = self.clients.with(key, |session, _| session.unbind(false)).unwrap_or_default();
@@ -98,9 +98,9 @@ impl Shard {
 
     /// A session has a connection again.
     pub(in crate::shard) fn tell_back(&mut self, key: SessionKey) {
-        let Some(entry) = self.clients.entry(key) else { return };
-        let (epoch, profile) = (entry.membership.epoch, entry.membership.profile(entry.session.client_id()));
-        for owner in entry.membership.owners() {
+        let Some(row) = self.clients.row(key) else { return };
+        let (epoch, profile) = (row.membership.epoch, row.membership.profile(row.session.client_id()));
+        for owner in row.membership.owners() {
             self.tell(owner, Word::Back { member: key, epoch, profile });
         }
     }

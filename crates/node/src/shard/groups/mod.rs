@@ -5,8 +5,8 @@
 //! everything else is the same.
 
 mod act;
-mod adoption;
 mod choosers;
+mod hand_over;
 mod kept;
 mod letters;
 mod member;

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use lapwing_access::Identity;
 use lapwing_dispatch::Stamps;
-use lapwing_groups::{AssignmentId, Epoch, Terms, Written};
+use lapwing_groups::{AssignmentId, Epoch, MemberOptions, Written};
 use lapwing_session::{Bound, Fate, Outcome, SessionKey};
 
 use super::Shard;
@@ -82,8 +82,8 @@ impl Shard {
         let announced = self.announcer.want(Interest::Groups, &filter, known.is_none(), &mut self.post);
         let now_us = self.clients.now_us;
         if let Some(owned) = self.groups.get(place) {
-            let terms = Terms { declaration: profile.declaration(&owned.config), qos_max: grant.options.qos };
-            owned.group.join(member, Epoch(epoch), terms, now_us);
+            let options = MemberOptions { declaration: profile.declaration(&owned.config), qos_max: grant.options.qos };
+            owned.group.join(member, Epoch(epoch), options, now_us);
         }
         self.groups.enrol(place, member, Person { grant, client_id, profile, is_kept });
         self.note_return(place, request);
@@ -216,8 +216,8 @@ impl Shard {
             Fate::Refused => group.refused(member, epoch, id, now_us),
             Fate::Undeliverable => group.undeliverable(member, epoch, id, now_us),
             Fate::HandedBack => group.handed_back(member, epoch, id, now_us),
-            Fate::Adopted => {
-                let entry = group.adopted(member, id);
+            Fate::HandedOver => {
+                let entry = group.handed_over(member, id);
                 return entry.into_iter().for_each(|entry| self.finish_message(place, entry));
             }
         };

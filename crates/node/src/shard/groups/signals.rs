@@ -75,10 +75,10 @@ impl Shard {
 
     /// A member says something else about itself than before.
     fn declare(&mut self, key: SessionKey, declared: Declared) {
-        let Some(entry) = self.clients.entry(key) else { return };
-        let membership = &mut entry.membership;
+        let Some(row) = self.clients.row(key) else { return };
+        let membership = &mut row.membership;
         membership.declare(declared);
-        let profile = membership.profile(entry.session.client_id());
+        let profile = membership.profile(row.session.client_id());
         let (owners, epoch) = (membership.owners(), membership.epoch);
         for owner in owners {
             self.tell(owner, Word::Declare { member: key, epoch, profile });
@@ -89,12 +89,12 @@ impl Shard {
     }
 
     fn tell_report(&mut self, key: SessionKey, report: Report) {
-        let Some(entry) = self.clients.entry(key) else { return };
-        if !entry.membership.is_member() {
+        let Some(row) = self.clients.row(key) else { return };
+        if !row.membership.is_member() {
             // Nobody's report: of a client that is in no group.
             return self.counters.traffic.signals_ignored.add(1);
         }
-        let (owners, epoch) = (entry.membership.owners(), entry.membership.epoch);
+        let (owners, epoch) = (row.membership.owners(), row.membership.epoch);
         for owner in owners {
             self.tell(owner, Word::Report { member: key, epoch, report });
         }
@@ -103,8 +103,8 @@ impl Shard {
     /// Asks the kernel about a member's socket, unless it was asked just now.
     pub(super) fn sample(&mut self, key: SessionKey) {
         let now_us = self.clients.now_us;
-        let Some(entry) = self.clients.entry(key) else { return };
-        let membership = &mut entry.membership;
+        let Some(row) = self.clients.row(key) else { return };
+        let membership = &mut row.membership;
         if !membership.may_sample(now_us, SAMPLE_EVERY_US) {
             return;
         }
@@ -118,9 +118,9 @@ impl Shard {
     /// Tells the owner of a group that a session has just joined what is known of the way to it, so that its first
     /// messages are not sent blindly.
     pub(in crate::shard) fn introduce(&mut self, key: SessionKey, owner: ShardId) {
-        let Some(entry) = self.clients.entry(key) else { return };
-        let epoch = entry.membership.epoch;
-        let probed_us = entry.membership.probes().and_then(|probes| probes.last_us());
+        let Some(row) = self.clients.row(key) else { return };
+        let epoch = row.membership.epoch;
+        let probed_us = row.membership.probes().and_then(|probes| probes.last_us());
         let Some((measured, unsent_bytes)) = self.ask_kernel(key) else { return };
         let rtt = measured.or(probed_us.map(|rtt_us| (RttSource::Probe, rtt_us)));
         self.tell(owner, Word::Sample { member: key, epoch, rtt, unsent_bytes });
@@ -128,9 +128,9 @@ impl Shard {
 
     /// The way to a member as its kernel's socket has it, and what has not arrived; `None` if it is not connected.
     fn ask_kernel(&mut self, key: SessionKey) -> Option<(Option<(RttSource, u64)>, u64)> {
-        let entry = self.clients.entry(key)?;
-        let is_proxied = entry.membership.is_proxied;
-        let index = entry.connection?;
+        let row = self.clients.row(key)?;
+        let is_proxied = row.membership.is_proxied;
+        let index = row.connection?;
         let connection = self.clients.connection(index)?;
         // Behind a proxy the kernel sees the near leg only.
         let rtt_us = connection.socket.min_rtt_us().filter(|_| !is_proxied);
@@ -141,8 +141,8 @@ impl Shard {
     /// Begins to probe a client that has asked for it.
     pub(in crate::shard) fn start_probes(&mut self, key: SessionKey) {
         let now_us = self.clients.now_us;
-        let Some(entry) = self.clients.entry(key) else { return };
-        let membership = &mut entry.membership;
+        let Some(row) = self.clients.row(key) else { return };
+        let membership = &mut row.membership;
         let Some(probe_ms) = membership.declared().probe_ms else { return membership.set_probes(None) };
         match membership.probes() {
             Some(probes) => probes.set_interval(probe_ms),
@@ -156,13 +156,12 @@ impl Shard {
     /// The time for a probe has come, if it is the same connection still.
     pub(in crate::shard) fn probe_due(&mut self, key: SessionKey, epoch: u64) {
         let (now_ms, now_us) = (self.now_ms, self.shared.now_us());
-        let here =
-            self.clients.entry(key).filter(|entry| entry.connection.is_some() && entry.membership.epoch == epoch);
-        let Some(entry) = here else { return };
-        let Some(probes) = entry.membership.probes() else { return };
+        let here = self.clients.row(key).filter(|row| row.connection.is_some() && row.membership.epoch == epoch);
+        let Some(row) = here else { return };
+        let Some(probes) = row.membership.probes() else { return };
         let id = probes.sent(now_us);
         let next_ms = probes.next_due_us() / 1000;
-        let (topic, payload) = (probe_topic(entry.session.client_id()), probe_payload(id));
+        let (topic, payload) = (probe_topic(row.session.client_id()), probe_payload(id));
         let routed = Routed::new(Publish::qos0(&topic, payload.as_bytes()), SessionKey(u64::MAX), now_ms);
         self.clients.with(key, |session, io| {
             // A probe that finds no room is counted like any message, and the next one is not held up by it.
@@ -173,9 +172,9 @@ impl Shard {
 
     fn answered_probe(&mut self, key: SessionKey, id: u16) {
         let now_us = self.clients.now_us;
-        let Some(entry) = self.clients.entry(key) else { return };
-        let (owners, epoch) = (entry.membership.owners(), entry.membership.epoch);
-        let rtt_us = entry.membership.probes().and_then(|probes| probes.answered(id, now_us));
+        let Some(row) = self.clients.row(key) else { return };
+        let (owners, epoch) = (row.membership.owners(), row.membership.epoch);
+        let rtt_us = row.membership.probes().and_then(|probes| probes.answered(id, now_us));
         let Some(rtt_us) = rtt_us else { return self.counters.traffic.signals_ignored.add(1) };
         let Some((_, unsent_bytes)) = self.ask_kernel(key) else { return };
         for owner in owners {

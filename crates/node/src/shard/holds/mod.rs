@@ -7,7 +7,7 @@
 //! subscribes ([`release`]): to sessions and groups here, and to other shards, which answer whether somebody was there
 //! ([`receive`]). What nobody took goes back to its place. A SUBSCRIBE anywhere lets owners look for what it matches.
 //!
-//! One *flight* of messages is under way to other shards at a time, and while it is, nothing else leaves: so the order of a topic
+//! One *batch* of messages is under way to other shards at a time, and while it is, nothing else leaves: so the order of a topic
 //! holds although a subscriber may come or go in between.
 
 mod book;
@@ -21,6 +21,7 @@ mod restore;
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU64;
 
+use lapwing_session::CommitToken;
 use rustc_hash::FxBuildHasher;
 
 use super::Shard;
@@ -40,9 +41,9 @@ pub(crate) struct Holds {
     owned: Vec<Hold>,
     /// By number in the configuration, the place in `owned`.
     places: Vec<Option<usize>>,
-    /// Messages that are finished when a promise is kept: promise, place and entry.
-    finishing: VecDeque<(u64, usize, NonZeroU64)>,
-    /// By owner and its place there: what of the flight that came last nobody here took.
+    /// Messages that are finished when a token is committed: token, place and entry.
+    finishing: VecDeque<(CommitToken, usize, NonZeroU64)>,
+    /// By owner and its place there: what of the batch that came last nobody here took.
     declined: HashMap<(ShardId, u32), Declined, FxBuildHasher>,
     /// What owners are to be told.
     answers: Vec<(ShardId, OfferedList)>,
@@ -73,7 +74,7 @@ impl Holds {
 
     /// Nothing is under way: every message waits, or has gone and is finished.
     pub(crate) fn is_settled(&self) -> bool {
-        self.finishing.is_empty() && self.answers.is_empty() && self.owned.iter().all(|hold| hold.flight.is_none())
+        self.finishing.is_empty() && self.answers.is_empty() && self.owned.iter().all(|hold| hold.batch.is_none())
     }
 
     /// The timer that a hold waits for.
@@ -130,10 +131,10 @@ impl Shard {
         }
     }
 
-    /// Every promise up to `through` is kept: what receivers have on disk is finished here.
-    pub(super) fn holds_committed(&mut self, through: u64) {
-        while let Some((promise, place, entry)) = self.holds.finishing.front().copied() {
-            if promise > through {
+    /// Everything up to `through` is committed: what receivers have on disk is finished here.
+    pub(super) fn holds_committed(&mut self, through: CommitToken) {
+        while let Some((token, place, entry)) = self.holds.finishing.front().copied() {
+            if token > through {
                 break;
             }
             self.holds.finishing.pop_front();

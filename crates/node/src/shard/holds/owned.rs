@@ -30,18 +30,19 @@ pub(super) struct HeldMessage {
     pub(super) is_resent: bool,
 }
 
-/// Messages under way to other shards, in order.
+/// Messages that a hold has offered to other shards together, in the order of the queue. The next batch begins when all
+/// answers to this one are there.
 #[derive(Debug, Default)]
-pub(super) struct Flight {
+pub(super) struct OfferBatch {
     pub(super) number: u32,
     /// Answers that have not come.
     pub(super) outstanding: usize,
-    pub(super) items: Vec<Under>,
+    pub(super) items: Vec<Offer>,
 }
 
-/// One of them.
+/// One message of a batch: where it came from in the queue, and what those who were asked have said so far.
 #[derive(Debug)]
-pub(super) struct Under {
+pub(super) struct Offer {
     /// Its place in the queue.
     pub(super) number: u64,
     pub(super) waiting: Waiting<HeldMessage>,
@@ -63,8 +64,8 @@ pub(super) struct Hold {
     /// Of its QoS 2 messages in the log those that have not ended there.
     pub(super) unsettled: BTreeSet<NonZeroU64>,
     pub(super) queue: HoldQueue<HeldMessage>,
-    pub(super) flight: Option<Flight>,
-    pub(super) flights: u32,
+    pub(super) batch: Option<OfferBatch>,
+    pub(super) batches: u32,
     /// The timer set for it.
     pub(super) timer_ms: Option<u64>,
     pub(super) counters: Arc<HoldCounters>,
@@ -98,8 +99,8 @@ impl Hold {
             kept: None,
             unsettled: BTreeSet::new(),
             queue: HoldQueue::new(bounds),
-            flight: None,
-            flights: 0,
+            batch: None,
+            batches: 0,
             timer_ms: None,
             counters,
             losses: LossWatch::default(),
@@ -108,7 +109,7 @@ impl Hold {
 
     /// Whether a turn would bring it on.
     pub(super) fn has_work(&self) -> bool {
-        self.flight.is_none() && self.queue.has_work()
+        self.batch.is_none() && self.queue.has_work()
     }
 
     /// What entries of receivers name as the origin of a QoS 2 message.

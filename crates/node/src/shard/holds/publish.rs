@@ -8,7 +8,7 @@ use lapwing_session::{Accepted, Routed};
 use super::book::HOLD_NAME;
 use super::owned::HeldMessage;
 use super::{Holds, Shard};
-use crate::mail::{Errand, Reasons, Through};
+use crate::mail::{HoldRoute, RouteFlags, RouteHeader};
 use crate::shard::keeping::{About, Origin};
 use crate::slot::{ShardId, stable_hash};
 
@@ -36,41 +36,41 @@ impl Shard {
         let in_stream = self.append_to_streams(routed, client_id);
         let in_memory = self.note_in_memory(routed.publish());
         let owner = self.holds.book.owner(hold);
-        let errand = Errand {
-            reasons: if in_memory { Reasons::IN_MEMORY } else { Reasons::default() },
+        let header = RouteHeader {
+            flags: if in_memory { RouteFlags::IN_MEMORY } else { RouteFlags::default() },
             publisher: stable_hash(client_id.as_bytes()),
             ingress_us: self.clients.now_us,
             expires_at_ms: routed.expires_at_ms(),
             origin,
-            ..Errand::default()
+            ..RouteHeader::default()
         };
         let is_kept = if owner == self.id {
             self.note_repeats(origin);
-            self.hold_message(hold, routed, &errand)
+            self.hold_message(hold, routed, &header)
         } else {
-            self.post_to_hold((owner, hold), routed, errand)
+            self.post_to_hold((owner, hold), routed, header)
         };
-        if in_stream || is_kept { Accepted::Later(self.clients.promises.take()) } else { Accepted::Now }
+        if in_stream || is_kept { Accepted::Later(self.clients.commit_tokens.take()) } else { Accepted::Now }
     }
 
     /// Sends a message to the shard of its hold; true when that has to keep it.
-    fn post_to_hold(&mut self, (owner, hold): (ShardId, u32), routed: &Routed<'_>, errand: Errand) -> bool {
+    fn post_to_hold(&mut self, (owner, hold): (ShardId, u32), routed: &Routed<'_>, header: RouteHeader) -> bool {
         self.clients.in_memory = false;
-        let is_durable = self.holds.book.is_durable(hold) && !errand.reasons.has(Reasons::IN_MEMORY);
-        let reasons = errand.reasons.with(Reasons::HOLD);
-        let reasons = if is_durable { reasons.with(Reasons::KEEP) } else { reasons };
-        let held = Some(Through { hold, flight: 0, index: 0, may_wait: false, publisher: routed.publisher() });
+        let is_durable = self.holds.book.is_durable(hold) && !header.flags.has(RouteFlags::IN_MEMORY);
+        let flags = header.flags.with(RouteFlags::HOLD);
+        let flags = if is_durable { flags.with(RouteFlags::KEEP) } else { flags };
+        let held = Some(HoldRoute { hold, batch: 0, index: 0, may_wait: false, publisher: routed.publisher() });
         self.counters.forwarded.add(1);
         self.sequences.post(owner);
         if is_durable {
-            self.clients.promises.posted(owner.index());
+            self.clients.commit_tokens.posted(owner.index());
         }
-        self.post.publish(owner, Errand { reasons, held, ..errand }, routed.publish(), &mut self.log);
+        self.post.publish(owner, RouteHeader { flags, held, ..header }, routed.publish(), &mut self.log);
         is_durable
     }
 
     /// Puts a message into a hold here; true when the log has it and somebody waits for that.
-    pub(in crate::shard) fn hold_message(&mut self, hold: u32, routed: &Routed<'_>, errand: &Errand) -> bool {
+    pub(in crate::shard) fn hold_message(&mut self, hold: u32, routed: &Routed<'_>, header: &RouteHeader) -> bool {
         let place = self.holds.places.get(hold as usize).copied().flatten();
         let Some(place) = place.filter(|place| self.may_hold(*place, routed)) else {
             (self.clients.repeats, self.clients.in_memory) = (0, false);
@@ -79,7 +79,7 @@ impl Shard {
         let Shard { holds, clients, log, now_ms, .. } = self;
         let hold = &mut holds.owned[place];
         let (publish, mut entry) = (routed.publish(), None);
-        let in_memory = errand.reasons.has(Reasons::IN_MEMORY);
+        let in_memory = header.flags.has(RouteFlags::IN_MEMORY);
         if let (Some(keeping), Some(log), true) = (&mut clients.keeping, log, hold.logs && !in_memory) {
             let kept = *hold.kept.get_or_insert_with(|| keeping.begin_group(log, HOLD_NAME, &hold.filter));
             entry = NonZeroU64::new(keeping.next_index(kept.slot));
@@ -87,7 +87,7 @@ impl Shard {
             hold.unsettled.extend(entry.filter(|_| publish.qos == QoS::ExactlyOnce));
         }
         let deadline_ms = hold.deadline_ms(*now_ms, routed.expires_at_ms());
-        let Errand { publisher, ingress_us, origin, .. } = *errand;
+        let RouteHeader { publisher, ingress_us, origin, .. } = *header;
         let message = routed.keep().clone();
         let held = HeldMessage { message, publisher, ingress_us, entry, in_memory, is_resent: false };
         hold.queue.add(publish.topic, routed.footprint() as u64, deadline_ms, held);

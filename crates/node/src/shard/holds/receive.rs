@@ -6,18 +6,18 @@ use lapwing_session::{Routed, SessionKey};
 use rustc_hash::FxBuildHasher;
 
 use super::Shard;
-use crate::mail::{Errand, Offered, OfferedList, Reasons, Through};
+use crate::mail::{HoldRoute, Offered, OfferedList, RouteFlags, RouteHeader};
 use crate::shard::groups::{Origin as GroupOrigin, Publisher};
 use crate::shard::keeping::About;
 use crate::shard::route::Target;
 use crate::slot::ShardId;
 
-/// What of one flight nobody here took.
+/// What of one batch nobody here took.
 #[derive(Debug, Default)]
 pub(super) struct Declined {
-    flight: u32,
-    /// By topic, as it was answered first: who subscribes in the midst of a flight must not get the second message and then the
-    /// first, which comes again. Topics are chosen by clients, but one flight is short.
+    batch: u32,
+    /// By topic, as it was answered first: who subscribes in the midst of a batch must not get the second message and then the
+    /// first, which comes again. Topics are chosen by clients, but one batch is short.
     topics: HashMap<Box<str>, Offered, FxBuildHasher>,
 }
 
@@ -27,54 +27,53 @@ impl Shard {
         &mut self,
         from: ShardId,
         routed: &Routed<'_>,
-        errand: &Errand,
-        through: Through,
+        header: &RouteHeader,
+        hold_route: HoldRoute,
     ) {
         let topic = routed.publish().topic;
-        let declined = self.holds.declined.entry((from, through.hold)).or_default();
-        if declined.flight != through.flight {
-            declined.flight = through.flight;
+        let declined = self.holds.declined.entry((from, hold_route.hold)).or_default();
+        if declined.batch != hold_route.batch {
+            declined.batch = hold_route.batch;
             declined.topics.clear();
         }
         let offered = match declined.topics.get(topic) {
             Some(offered) => *offered,
-            None => self.offer_here(routed, errand, through.may_wait).0,
+            None => self.offer_here(routed, header, hold_route.may_wait).0,
         };
         if offered != Offered::Taken
-            && let Some(declined) = self.holds.declined.get_mut(&(from, through.hold))
+            && let Some(declined) = self.holds.declined.get_mut(&(from, hold_route.hold))
         {
             declined.topics.insert(topic.into(), offered);
         }
-        self.answer_offer(from, through, offered);
+        self.answer_offer(from, hold_route, offered);
     }
 
     /// Notes an answer, in one list with those before if it can be.
-    fn answer_offer(&mut self, to: ShardId, through: Through, offered: Offered) {
-        let Through { hold, flight, index, .. } = through;
+    fn answer_offer(&mut self, to: ShardId, hold_route: HoldRoute, offered: Offered) {
+        let HoldRoute { hold, batch, index, .. } = hold_route;
         let answers = &mut self.holds.answers;
-        let last =
-            answers.last_mut().filter(|(owner, list)| *owner == to && (list.hold, list.flight) == (hold, flight));
+        let last = answers.last_mut().filter(|(owner, list)| *owner == to && (list.hold, list.batch) == (hold, batch));
         match last {
             Some((_, list)) => list.answers.push((index, offered)),
-            None => answers.push((to, OfferedList { hold, flight, answers: vec![(index, offered)] })),
+            None => answers.push((to, OfferedList { hold, batch, answers: vec![(index, offered)] })),
         }
     }
 
     /// Gives a message to whoever here subscribes to it; also whether the log has it now. `may_wait`: who has no room need
     /// not lose it.
-    pub(super) fn offer_here(&mut self, routed: &Routed<'_>, errand: &Errand, may_wait: bool) -> (Offered, bool) {
+    pub(super) fn offer_here(&mut self, routed: &Routed<'_>, header: &RouteHeader, may_wait: bool) -> (Offered, bool) {
         if may_wait && !self.has_receiver_with_room(routed.publish().topic) {
             return (Offered::Full, false);
         }
-        self.note_repeats(errand.origin);
-        if errand.reasons.has(Reasons::IN_MEMORY) {
+        self.note_repeats(header.origin);
+        if header.flags.has(RouteFlags::IN_MEMORY) {
             // The rule may be younger than this turn.
             self.renew_topic_rules();
             self.clients.in_memory = true;
         }
         let (mut taken, mut deliveries) = (false, 0);
         let Shard { tree, clients, counters, now_ms, .. } = self;
-        if errand.reasons.has(Reasons::SESSIONS) {
+        if header.flags.has(RouteFlags::SESSIONS) {
             tree.matches(routed.publish().topic, |entries| {
                 if let Target::Session(key) = entries[0].subscriber {
                     let options = entries.iter().map(|entry| &entry.options);
@@ -85,13 +84,13 @@ impl Shard {
             });
         }
         counters.deliveries.add(deliveries);
-        if errand.reasons.has(Reasons::GROUPS) && !self.groups.is_empty() {
-            let publisher = Publisher::Hash(errand.publisher);
-            let (in_group, _) = self.offer_to_groups(routed, GroupOrigin { publisher, ingress_us: errand.ingress_us });
+        if header.flags.has(RouteFlags::GROUPS) && !self.groups.is_empty() {
+            let publisher = Publisher::Hash(header.publisher);
+            let (in_group, _) = self.offer_to_groups(routed, GroupOrigin { publisher, ingress_us: header.ingress_us });
             taken |= in_group;
         }
         let is_kept =
-            self.keep(routed, None, About { publisher: errand.publisher, origin: errand.origin, holder: None });
+            self.keep(routed, None, About { publisher: header.publisher, origin: header.origin, holder: None });
         (if taken { Offered::Taken } else { Offered::Nobody }, is_kept)
     }
 
@@ -106,8 +105,8 @@ impl Shard {
                 sessions.push(key);
             }
         });
-        sessions.retain(|key| self.clients.entry(*key).is_some());
-        let is_away = |shard: &mut Shard, key| shard.clients.entry(key).is_some_and(|entry| entry.connection.is_none());
+        sessions.retain(|key| self.clients.row(*key).is_some());
+        let is_away = |shard: &mut Shard, key| shard.clients.row(key).is_some_and(|row| row.connection.is_none());
         sessions.is_empty() || sessions.into_iter().any(|key| is_away(self, key) || self.has_room(key, 1))
     }
 }

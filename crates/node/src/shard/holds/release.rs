@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use lapwing_session::Routed;
 
-use super::owned::{Flight, HeldMessage, Hold, Under};
+use super::owned::{HeldMessage, Hold, Offer, OfferBatch};
 use super::queue::Waiting;
 use super::{Holds, Shard};
-use crate::mail::{Errand, Offered, OfferedList, Reasons, Through};
+use crate::mail::{HoldRoute, Offered, OfferedList, RouteFlags, RouteHeader};
 use crate::shard::Due;
 use crate::shard::route::Target;
 use crate::slot::ShardId;
 
 /// Messages offered by one hold in one turn.
 const OFFERED_PER_TURN: usize = 4096;
-/// Messages of one flight; their places are 16 bits.
-const FLIGHT_MESSAGES: usize = 4096;
-/// Bytes of one flight, roughly.
-const FLIGHT_BYTES: u64 = 4 << 20;
+/// Messages of one batch; their places are 16 bits.
+const BATCH_MESSAGES: usize = 4096;
+/// Bytes of one batch, roughly.
+const BATCH_BYTES: u64 = 4 << 20;
 /// Nodes of the tree of topics that a search looks at in one turn.
 const NODES_PER_TURN: usize = 512;
 /// Messages that expire in one turn.
@@ -61,7 +61,7 @@ impl Shard {
     pub(super) fn run_hold(&mut self, place: usize) {
         self.expire_held(place);
         let Some(hold) = self.holds.owned.get_mut(place) else { return };
-        if hold.flight.is_none() {
+        if hold.batch.is_none() {
             if hold.queue.is_searching() {
                 hold.queue.search(NODES_PER_TURN);
             }
@@ -80,12 +80,12 @@ impl Shard {
         gone.into_iter().for_each(|entry| self.finish_held(place, entry));
     }
 
-    /// Offers what is ready, in order, until a flight is full or the turn's share is used up.
+    /// Offers what is ready, in order, until a batch is full or the turn's share is used up.
     fn offer_held(&mut self, place: usize) {
-        let mut flight = Flight::default();
+        let mut batch = OfferBatch::default();
         let mut bytes = 0;
         for _ in 0..OFFERED_PER_TURN {
-            if flight.items.len() >= FLIGHT_MESSAGES || bytes >= FLIGHT_BYTES || !self.post.has_credit() {
+            if batch.items.len() >= BATCH_MESSAGES || bytes >= BATCH_BYTES || !self.post.has_credit() {
                 break;
             }
             let Some(topic) = self.holds.owned[place].queue.next_ready().cloned() else { break };
@@ -100,83 +100,85 @@ impl Shard {
                 self.finish_held(place, waiting.item.entry);
                 continue;
             }
-            if flight.number == 0 {
+            if batch.number == 0 {
                 let hold = &mut self.holds.owned[place];
-                hold.flights = hold.flights.wrapping_add(1).max(1);
-                flight.number = hold.flights;
+                hold.batches = hold.batches.wrapping_add(1).max(1);
+                batch.number = hold.batches;
             }
             bytes += waiting.bytes;
-            self.offer_one(place, (number, waiting), targets, &mut flight);
+            self.offer_one(place, (number, waiting), targets, &mut batch);
         }
-        if flight.outstanding > 0 {
-            self.holds.owned[place].flight = Some(flight);
+        if batch.outstanding > 0 {
+            self.holds.owned[place].batch = Some(batch);
         }
     }
 
-    /// Offers one message: here at once, and with the flight to other shards.
+    /// Offers one message: here at once, and with the batch to other shards.
     fn offer_one(
         &mut self,
         place: usize,
         (number, waiting): (u64, Waiting<HeldMessage>),
         targets: Targets,
-        flight: &mut Flight,
+        batch: &mut OfferBatch,
     ) {
         let hold = &self.holds.owned[place];
         let may_wait = hold.may_wait(&waiting, targets, self.now_ms);
         let message = Arc::clone(&waiting.item.message);
-        let reasons = Reasons::HELD.with(Reasons::SESSIONS).with(Reasons::GROUPS);
-        let reasons = if waiting.item.in_memory { reasons.with(Reasons::IN_MEMORY) } else { reasons };
-        let errand = Errand {
-            reasons,
+        let flags = RouteFlags::HELD.with(RouteFlags::SESSIONS).with(RouteFlags::GROUPS);
+        let flags = if waiting.item.in_memory { flags.with(RouteFlags::IN_MEMORY) } else { flags };
+        let header = RouteHeader {
+            flags,
             publisher: waiting.item.publisher,
             ingress_us: waiting.item.ingress_us,
             expires_at_ms: message.expires_at_ms(),
             origin: hold.origin(&waiting.item),
-            ..Errand::default()
+            ..RouteHeader::default()
         };
         let (mut offered, mut is_kept) = (Offered::Nobody, false);
         if targets.own {
-            (offered, is_kept) = self.offer_here(&Routed::of(&message), &errand, may_wait);
+            (offered, is_kept) = self.offer_here(&Routed::of(&message), &header, may_wait);
             self.flush_large();
         }
         if targets.remote() == 0 {
-            return self.settle_held(place, Under { number, waiting, offered, is_kept });
+            return self.settle_held(place, Offer { number, waiting, offered, is_kept });
         }
         is_kept |= targets.keepers != 0;
-        let through = Through {
+        let hold_route = HoldRoute {
             hold: place as u32,
-            flight: flight.number,
-            index: flight.items.len() as u16,
+            batch: batch.number,
+            index: batch.items.len() as u16,
             may_wait,
             publisher: message.publisher(),
         };
-        self.post_held(targets, Errand { held: Some(through), ..errand }, &message.publish());
-        flight.outstanding += targets.remote().count_ones() as usize;
-        flight.items.push(Under { number, waiting, offered, is_kept });
+        self.post_held(targets, RouteHeader { held: Some(hold_route), ..header }, &message.publish());
+        batch.outstanding += targets.remote().count_ones() as usize;
+        batch.items.push(Offer { number, waiting, offered, is_kept });
     }
 
-    fn post_held(&mut self, targets: Targets, errand: Errand, publish: &lapwing_codec::Publish<'_>) {
-        let in_memory = errand.reasons.has(Reasons::IN_MEMORY);
+    fn post_held(&mut self, targets: Targets, header: RouteHeader, publish: &lapwing_codec::Publish<'_>) {
+        let in_memory = header.flags.has(RouteFlags::IN_MEMORY);
         let keepers = if self.clients.keeping.is_some() && !in_memory { targets.keepers } else { 0 };
         let mut shards = targets.remote();
         while shards != 0 {
             let bit = shards & shards.wrapping_neg();
             shards &= !bit;
             let target = ShardId(bit.trailing_zeros() as u8);
-            let mut reasons = if in_memory { Reasons::HELD.with(Reasons::IN_MEMORY) } else { Reasons::HELD };
-            for (set, reason) in
-                [(targets.sessions, Reasons::SESSIONS), (targets.groups, Reasons::GROUPS), (keepers, Reasons::KEEP)]
-            {
+            let mut flags = if in_memory { RouteFlags::HELD.with(RouteFlags::IN_MEMORY) } else { RouteFlags::HELD };
+            for (set, flag) in [
+                (targets.sessions, RouteFlags::SESSIONS),
+                (targets.groups, RouteFlags::GROUPS),
+                (keepers, RouteFlags::KEEP),
+            ] {
                 if set & bit != 0 {
-                    reasons = reasons.with(reason);
+                    flags = flags.with(flag);
                 }
             }
             self.counters.forwarded.add(1);
             self.sequences.post(target);
-            if reasons.has(Reasons::KEEP) {
-                self.clients.promises.posted(target.index());
+            if flags.has(RouteFlags::KEEP) {
+                self.clients.commit_tokens.posted(target.index());
             }
-            self.post.publish(target, Errand { reasons, ..errand }, publish, &mut self.log);
+            self.post.publish(target, RouteHeader { flags, ..header }, publish, &mut self.log);
         }
     }
 
@@ -184,27 +186,27 @@ impl Shard {
     pub(in crate::shard) fn hear_offered(&mut self, list: &OfferedList) {
         let place = list.hold as usize;
         let Some(hold) = self.holds.owned.get_mut(place) else { return };
-        let Some(mut flight) = hold.flight.take_if(|flight| flight.number == list.flight) else {
-            debug_assert!(false, "an answer to no flight");
+        let Some(mut batch) = hold.batch.take_if(|batch| batch.number == list.batch) else {
+            debug_assert!(false, "an answer to no batch");
             return;
         };
         for (index, offered) in &list.answers {
-            flight.outstanding = flight.outstanding.saturating_sub(1);
-            if let Some(under) = flight.items.get_mut(usize::from(*index)) {
-                under.offered = under.offered.max(*offered);
+            batch.outstanding = batch.outstanding.saturating_sub(1);
+            if let Some(offer) = batch.items.get_mut(usize::from(*index)) {
+                offer.offered = offer.offered.max(*offered);
             }
         }
-        if flight.outstanding > 0 {
-            hold.flight = Some(flight);
+        if batch.outstanding > 0 {
+            hold.batch = Some(batch);
             return;
         }
         // The last first, so that each comes to stand before those behind it.
-        flight.items.into_iter().rev().for_each(|under| self.settle_held(place, under));
+        batch.items.into_iter().rev().for_each(|offer| self.settle_held(place, offer));
     }
 
     /// What becomes of a message that was offered to everybody.
-    fn settle_held(&mut self, place: usize, under: Under) {
-        let Under { number, waiting, offered, is_kept } = under;
+    fn settle_held(&mut self, place: usize, offer: Offer) {
+        let Offer { number, waiting, offered, is_kept } = offer;
         let now_ms = self.now_ms;
         let Shard { holds, clients, .. } = self;
         let Holds { owned, finishing, .. } = holds;
@@ -214,7 +216,7 @@ impl Shard {
                 hold.counters.released.add(1);
                 match waiting.item.entry {
                     // When everybody who keeps it has it on disk: a crash before makes it twice, and loses none.
-                    Some(entry) if is_kept => finishing.push_back((clients.promises.take(), place, entry)),
+                    Some(entry) if is_kept => finishing.push_back((clients.commit_tokens.take(), place, entry)),
                     entry => self.finish_held(place, entry),
                 }
             }

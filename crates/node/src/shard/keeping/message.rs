@@ -4,9 +4,9 @@ use std::num::NonZeroU64;
 
 use lapwing_codec::{PacketId, Publish};
 use lapwing_ledger::{Entry, List, Published};
-use lapwing_session::{KeptTerms, Routed};
+use lapwing_session::{KeptOptions, Routed};
 
-use super::{GROUPS, Keeping, Kept};
+use super::{DATA_GROUP_COUNT, Keeping, Kept};
 use crate::holder::Holder;
 use crate::log::LogFeed;
 use crate::mail::encode_frame;
@@ -33,11 +33,11 @@ impl Origin {
         Origin { publisher: group, of, is_resent: false }
     }
 
-    /// The same in the words of the log.
+    /// As the log has it: its publisher is a session's or group's number in a data group.
     pub(crate) fn logged(self) -> lapwing_ledger::Origin {
         let Origin { publisher, of, .. } = self;
         lapwing_ledger::Origin {
-            group: publisher.slot.data_group(),
+            data_group: publisher.slot.data_group(),
             session: publisher.id,
             packet_id: of.packet_id.get(),
             use_number: of.use_number,
@@ -59,19 +59,19 @@ pub(crate) struct About {
 
 impl Keeping {
     /// A session keeps the message in hand, under [`Keeping::next_index`].
-    pub(crate) fn keeper(&mut self, kept: Kept, terms: &KeptTerms<'_>) {
+    pub(crate) fn keeper(&mut self, kept: Kept, options: &KeptOptions<'_>) {
         self.ids.clear();
         // More than that would not fit into the packet that it came in either.
-        self.ids.extend(terms.ids.iter().map(|id| id.get()).take(usize::from(u16::MAX)));
+        self.ids.extend(options.ids.iter().map(|id| id.get()).take(usize::from(u16::MAX)));
         let ids = lapwing_ledger::SubscriptionIds::from_slice(&self.ids);
-        let terms = lapwing_ledger::Terms { qos: terms.qos as u8, retain: terms.retain, ids };
-        self.keepers[kept.group()].push(kept.id, terms).expect("the identifiers are bounded");
+        let options = lapwing_ledger::DeliveryOptions { qos: options.qos as u8, retain: options.retain, ids };
+        self.keepers[kept.data_group()].push(kept.id, options).expect("the identifiers are bounded");
         self.open |= kept.bit();
     }
 
     /// A consumer group keeps the message in hand, under [`Keeping::next_index`].
     pub(crate) fn group_keeper(&mut self, kept: Kept) {
-        self.group_keepers[kept.group()].push(kept.id);
+        self.group_keepers[kept.data_group()].push(kept.id);
         self.open |= kept.bit();
     }
 
@@ -83,8 +83,9 @@ impl Keeping {
     /// The message in hand goes to the log, if anything keeps it; `retained`: what the retained table has made of it, where
     /// that is on this shard. Returns whether it does.
     ///
-    /// A QoS 2 message that leaves its topic without one is kept there all the same, until its publisher has settled it: sent
-    /// again after a crash it would end what came behind it.
+    /// A QoS 2 message that leaves its topic without a retained message (it is empty, say) is logged in the topic's data group
+    /// all the same, until its publisher has settled it. Else its publisher's repeat after a crash would count as new there, and
+    /// take away the retained message that somebody has published meanwhile.
     pub(crate) fn keep(
         &mut self,
         log: &mut LogFeed,
@@ -97,14 +98,14 @@ impl Keeping {
         let is_retained = retained == Some(Retained::Kept);
         let is_noted = is_retained || (retained.is_some() && about.origin.is_some());
         let noted_in = is_noted.then(|| usize::from(topic_slot.data_group()));
-        let open = std::mem::take(&mut self.open) | noted_in.map_or(0, |group| 1 << group);
+        let open = std::mem::take(&mut self.open) | noted_in.map_or(0, |data_group| 1 << data_group);
         if open == 0 {
             return false;
         }
         self.encode_frame(publish);
-        for group in (0..GROUPS).filter(|group| open & 1 << group != 0) {
-            let retained = (is_retained && noted_in == Some(group)).then_some(publish.topic);
-            self.publish(log, group, publish, retained, routed.expires_at_ms(), about);
+        for data_group in (0..DATA_GROUP_COUNT).filter(|data_group| open & 1 << data_group != 0) {
+            let retained = (is_retained && noted_in == Some(data_group)).then_some(publish.topic);
+            self.publish(log, data_group, publish, retained, routed.expires_at_ms(), about);
         }
         true
     }
@@ -117,15 +118,15 @@ impl Keeping {
     fn publish(
         &mut self,
         log: &mut LogFeed,
-        group: usize,
+        data_group: usize,
         publish: &Publish<'_>,
         retained: Option<&str>,
         expires_at_ms: Option<u64>,
         about: About,
     ) {
         let frame = std::mem::take(&mut self.frame);
-        let mut keepers = std::mem::take(&mut self.keepers[group]);
-        let mut groups = std::mem::take(&mut self.group_keepers[group]);
+        let mut keepers = std::mem::take(&mut self.keepers[data_group]);
+        let mut groups = std::mem::take(&mut self.group_keepers[data_group]);
         let entry = Entry::Published(Published {
             frame: &frame,
             published_at_ms: self.now_ms,
@@ -138,15 +139,15 @@ impl Keeping {
             holder: about.holder.filter(|_| retained.is_some()).map(Holder::logged),
         });
         let awaited = publish.qos.is_acknowledged();
-        self.append(log, slot_in(group), awaited, &entry);
+        self.append(log, slot_in(data_group), awaited, &entry);
         keepers.clear();
         groups.clear();
-        (self.keepers[group], self.group_keepers[group]) = (keepers, groups);
+        (self.keepers[data_group], self.group_keepers[data_group]) = (keepers, groups);
         self.frame = frame;
     }
 }
 
 /// The first slot of a data group: what an entry for several sessions of it is filed under.
-pub(super) fn slot_in(group: usize) -> Slot {
-    Slot::first_of(group as u16 % DATA_GROUPS)
+pub(super) fn slot_in(data_group: usize) -> Slot {
+    Slot::first_of(data_group as u16 % DATA_GROUPS)
 }

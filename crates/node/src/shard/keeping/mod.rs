@@ -4,8 +4,8 @@
 //! Each of them lives in the data group of its slot, and this shard owns that group: it gives every entry its index, so a
 //! message can be delivered under the index that its entry will have. One message is one entry per data group, however many
 //! keep it ([`Keeping::keep`]); what becomes of it, and each step of QoS 2, are facts that go into one entry per group and
-//! turn ([`progress`]). Whoever must not go on before something is durable takes this turn's promise
-//! ([`super::promises`]); bytes wait behind a barrier ([`super::barriers`]).
+//! turn ([`progress`]). Whoever must not go on before something is durable takes this turn's commit token
+//! ([`super::commits`]); bytes wait behind an output fence ([`super::fences`]).
 
 mod groups;
 mod identity;
@@ -28,7 +28,7 @@ pub(crate) use message::{About, Origin};
 pub(crate) use restore::Recovered;
 pub(crate) use sessions::Beginning;
 
-const GROUPS: usize = DATA_GROUPS as usize;
+const DATA_GROUP_COUNT: usize = DATA_GROUPS as usize;
 
 /// When a message of the log expires; there 0 stands for never.
 pub(crate) fn deadline(expires_at_ms: u64) -> Option<u64> {
@@ -44,7 +44,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn group(self) -> usize {
+    pub(super) fn data_group(self) -> usize {
         usize::from(self.slot.data_group())
     }
 
@@ -81,15 +81,15 @@ impl KeptAs {
 #[derive(Debug)]
 pub(crate) struct Keeping {
     /// By data group: the index of the next entry. Of groups that other shards own it means nothing.
-    next_index: [u64; GROUPS],
+    next_index: [u64; DATA_GROUP_COUNT],
     /// Sessions that keep the message in hand, by data group.
-    keepers: [KeepersBuf; GROUPS],
+    keepers: [KeepersBuf; DATA_GROUP_COUNT],
     /// Consumer groups that do, by data group.
-    group_keepers: [Vec<KeeperId>; GROUPS],
+    group_keepers: [Vec<KeeperId>; DATA_GROUP_COUNT],
     /// Data groups that keep the message in hand: a bit each.
     open: u16,
     /// Facts of this turn, by data group.
-    progress: [ProgressBuf; GROUPS],
+    progress: [ProgressBuf; DATA_GROUP_COUNT],
     /// Data groups with facts: a bit each.
     told: u16,
     /// Of these, those that somebody waits for.
@@ -110,7 +110,7 @@ pub(crate) struct Keeping {
 
 impl Keeping {
     /// `next_index`: by data group, behind what the log has.
-    pub(crate) fn new(next_index: [u64; GROUPS]) -> Self {
+    pub(crate) fn new(next_index: [u64; DATA_GROUP_COUNT]) -> Self {
         Keeping {
             next_index,
             keepers: std::array::from_fn(|_| KeepersBuf::new()),

@@ -5,14 +5,14 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{PacketId, QoS, SubscriptionId, SubscriptionIds};
-use lapwing_ledger::{Fault, KeptGroup, KeptSession, Terms};
-use lapwing_session::{KeptTerms, Restoration, Restored, Session, SessionKey, Settings, WillTerms};
+use lapwing_ledger::{DeliveryOptions, Fault, KeptGroup, KeptSession};
+use lapwing_session::{KeptOptions, Restoration, Restored, Session, SessionKey, Settings, WillMessage};
 use lapwing_store::journal::JournalReader;
 use rustc_hash::FxHashMap;
 
 use super::sessions::decode_grant;
 use super::stored::{Stored, StoredMessage};
-use super::{GROUPS, Kept, Origin, identity};
+use super::{DATA_GROUP_COUNT, Kept, Origin, identity};
 use crate::data_groups::{DataGroups, Doubt, Share};
 use crate::error::NodeError;
 use crate::holder::Holder;
@@ -25,8 +25,8 @@ use crate::slot::Slot;
 #[derive(Clone)]
 pub(crate) struct Recovered {
     /// By data group: the index of the next entry.
-    pub(crate) next_index: [u64; GROUPS],
-    pub(crate) groups: DataGroups,
+    pub(crate) next_index: [u64; DATA_GROUP_COUNT],
+    pub(crate) data_groups: DataGroups,
     /// Consumer groups that were kept: see [`DataGroups::shares`].
     pub(crate) shares: Arc<BTreeMap<Box<str>, Share>>,
     pub(crate) reader: JournalReader,
@@ -81,23 +81,23 @@ impl Recovered {
     /// `Store`, `Entry`: the log cannot be read, or holds what this program does not understand.
     pub(crate) fn restore(
         &self,
-        group: u16,
+        data_group: u16,
         settings: &Arc<Settings>,
         now_ms: u64,
-        hands: &mut impl Hands,
+        sink: &mut impl RestoreSink,
     ) -> Result<(), NodeError> {
-        let stored = Stored::read(self, group, now_ms)?;
-        let doubts = self.groups.doubts(group);
-        let state = self.groups.get(group);
+        let stored = Stored::read(self, data_group, now_ms)?;
+        let doubts = self.data_groups.doubts(data_group);
+        let state = self.data_groups.get(data_group);
         for kept in state.sessions() {
             let of_session: Vec<Doubt> = doubts.iter().filter(|doubt| doubt.session == kept.id()).copied().collect();
-            let restored = restore_session(kept, &stored, &of_session, (hands.next_key(), settings), now_ms);
-            hands.session(restored.map_err(|fault| NodeError::Entry { group, index: kept.id().0, fault })?);
+            let restored = restore_session(kept, &stored, &of_session, (sink.next_key(), settings), now_ms);
+            sink.session(restored.map_err(|fault| NodeError::Entry { data_group, index: kept.id().0, fault })?);
         }
         let groups: Vec<_> = state.groups().map(|kept| unfinished(kept, &stored)).collect();
         for stored in state.retained().filter_map(|(_, index)| stored.message(index)) {
             let StoredMessage { message, publisher, holder, .. } = stored.clone();
-            hands.retained(&RestoredMessage { message, publisher, holder });
+            sink.retained(&RestoredMessage { message, publisher, holder });
         }
         // Every data group is asked next, this one too.
         drop(state);
@@ -106,7 +106,7 @@ impl Recovered {
             if &*restored.name != HOLD_NAME {
                 self.sort_out(&mut restored);
             }
-            hands.group(restored);
+            sink.group(restored);
         }
         Ok(())
     }
@@ -116,16 +116,16 @@ impl Recovered {
     fn sort_out(&self, restored: &mut RestoredGroup) {
         let RestoredGroup { kept, messages, over, .. } = restored;
         messages.retain(|(entry, stored)| {
-            let is_adopted = stored.message.publish().qos == QoS::ExactlyOnce
-                && self.groups.having(&Origin::of_group(*kept, *entry, entry.get()).logged()) != 0;
-            over.extend(is_adopted.then_some(*entry));
-            !is_adopted
+            let is_handed_over = stored.message.publish().qos == QoS::ExactlyOnce
+                && self.data_groups.having(&Origin::of_group(*kept, *entry, entry.get()).logged()) != 0;
+            over.extend(is_handed_over.then_some(*entry));
+            !is_handed_over
         });
     }
 }
 
-/// Who takes what is restored.
-pub(crate) trait Hands {
+/// Takes what a data group has: the shard, which makes live sessions, groups and retained messages of it.
+pub(crate) trait RestoreSink {
     /// The name of the next session.
     fn next_key(&mut self) -> SessionKey;
     /// A session of that name.
@@ -173,8 +173,8 @@ fn restore_session(
     let will_entry = will.and_then(|(will, _)| stored.will(will.entry));
     let will_frame = will_entry.as_ref().and_then(|entry| entry.will()).and_then(|will| decode_frame(will.frame));
     let will = will.zip(will_frame).map(|((will, delay_ms), publish)| {
-        let terms = WillTerms { publish, delay_s: will.delay_s, message_expiry_s: will.message_expiry_s };
-        (terms, delay_ms)
+        let message = WillMessage { publish, delay_s: will.delay_s, message_expiry_s: will.message_expiry_s };
+        (message, delay_ms)
     });
     let mut restoration = Restoration::new(Restored {
         client_id: kept.client_id(),
@@ -214,18 +214,18 @@ fn restore_messages(kept: &KeptSession, restoration: &mut Restoration) -> Result
     for flight in kept.flights() {
         let id = packet_id(flight.packet_id)?;
         let entry = NonZeroU64::new(flight.entry).ok_or(malformed("an entry has the number 0"))?;
-        if flight.got {
-            restoration.got(id, entry);
+        if flight.pubrec_received {
+            restoration.pubrec_received(id, entry);
         } else {
             sent.insert(flight.entry, id);
         }
     }
     // Millions may wait: they are looked at once, and what is seldom there costs nothing.
-    for (index, terms, frame_bytes) in kept.references() {
+    for (index, options, frame_bytes) in kept.references() {
         let id = if sent.is_empty() { None } else { sent.get(&index).copied() };
         let entry = NonZeroU64::new(index).ok_or(malformed("an entry has the number 0"))?;
         let bytes = frame_bytes + MESSAGE_BYTES;
-        with_terms(terms, |terms| restoration.paged(terms, entry, bytes, id))?;
+        with_options(options, |options| restoration.paged(options, entry, bytes, id))?;
     }
     for (id, _) in kept.received() {
         restoration.received(packet_id(id)?);
@@ -240,16 +240,16 @@ fn packet_id(id: u16) -> Result<PacketId, Fault> {
     PacketId::new(id).ok_or(malformed("a packet id is 0"))
 }
 
-/// The terms of the log in the session's words.
-fn with_terms(terms: Terms<'_>, work: impl FnOnce(KeptTerms<'_>)) -> Result<(), Fault> {
-    let qos = QoS::from_u8(terms.qos).ok_or(malformed("a QoS above 2"))?;
-    if terms.ids.is_empty() {
-        work(KeptTerms { qos, retain: terms.retain, ids: SubscriptionIds::EMPTY });
+/// The log's delivery options as the session has them.
+fn with_options(options: DeliveryOptions<'_>, work: impl FnOnce(KeptOptions<'_>)) -> Result<(), Fault> {
+    let qos = QoS::from_u8(options.qos).ok_or(malformed("a QoS above 2"))?;
+    if options.ids.is_empty() {
+        work(KeptOptions { qos, retain: options.retain, ids: SubscriptionIds::EMPTY });
         return Ok(());
     }
-    let ids: Option<Vec<SubscriptionId>> = terms.ids.iter().map(SubscriptionId::new).collect();
+    let ids: Option<Vec<SubscriptionId>> = options.ids.iter().map(SubscriptionId::new).collect();
     let ids = ids.ok_or(malformed("a subscription identifier that is none"))?;
-    work(KeptTerms { qos, retain: terms.retain, ids: SubscriptionIds::from_slice(&ids) });
+    work(KeptOptions { qos, retain: options.retain, ids: SubscriptionIds::from_slice(&ids) });
     Ok(())
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lapwing_ledger::{Entry, Fault, GroupState};
+use lapwing_ledger::{DataGroupState, Entry, Fault};
 use lapwing_session::Message;
-use lapwing_store::journal::GroupId;
+use lapwing_store::journal::DataGroupId;
 use rustc_hash::FxHashMap;
 
 use super::deadline;
@@ -43,17 +43,17 @@ impl Stored {
     ///
     /// # Errors
     /// `Store`; `Entry`: what is referred to is not there, or is no message.
-    pub(super) fn read(recovered: &Recovered, group: u16, now_ms: u64) -> Result<Self, NodeError> {
-        let wanted: Vec<u64> = wanted(&recovered.groups.get(group)).into_iter().collect();
+    pub(super) fn read(recovered: &Recovered, data_group: u16, now_ms: u64) -> Result<Self, NodeError> {
+        let wanted: Vec<u64> = wanted(&recovered.data_groups.get(data_group)).into_iter().collect();
         let (mut stored, mut failed) = (Stored::default(), None);
-        recovered.reader.get_many(GroupId(group), &wanted, &mut |entry| match stored.take(
+        recovered.reader.get_many(DataGroupId(data_group), &wanted, &mut |entry| match stored.take(
             entry.index,
             entry.body,
             now_ms,
         ) {
             Ok(()) => ControlFlow::Continue(()),
             Err(fault) => {
-                failed = Some(NodeError::Entry { group, index: entry.index, fault });
+                failed = Some(NodeError::Entry { data_group, index: entry.index, fault });
                 ControlFlow::Break(())
             }
         })?;
@@ -62,7 +62,7 @@ impl Stored {
         }
         let missing = wanted.iter().find(|index| !stored.has(**index));
         let fault = Fault::Malformed { at: 0, what: "it is referred to and not in the log" };
-        missing.map_or(Ok(stored), |index| Err(NodeError::Entry { group, index: *index, fault }))
+        missing.map_or(Ok(stored), |index| Err(NodeError::Entry { data_group, index: *index, fault }))
     }
 
     fn take(&mut self, index: u64, body: &[u8], now_ms: u64) -> Result<(), Fault> {
@@ -97,7 +97,7 @@ impl Stored {
 }
 
 /// The entries of wills, of retained messages, and of what waits for groups, ascending.
-fn wanted(state: &GroupState) -> BTreeSet<u64> {
+fn wanted(state: &DataGroupState) -> BTreeSet<u64> {
     let of_groups = state.groups().flat_map(|group| group.queue().collect::<Vec<_>>());
     let wills = state.sessions().filter_map(|session| session.will().map(|will| will.entry));
     of_groups.chain(wills).chain(state.retained().map(|(_, index)| index)).collect()

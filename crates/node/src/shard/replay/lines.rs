@@ -28,7 +28,7 @@ pub(super) struct Replay {
 }
 
 /// The page that a session waits for.
-pub(super) struct Asked {
+pub(super) struct PendingPage {
     pub(super) id: u64,
     pub(super) filter: Arc<str>,
     /// Nobody wants it any more.
@@ -39,14 +39,14 @@ pub(super) struct Asked {
 #[derive(Default)]
 pub(super) struct Line {
     pub(super) replays: BTreeMap<Arc<str>, Replay>,
-    pub(super) asked: Option<Asked>,
+    pub(super) pending_page: Option<PendingPage>,
     pub(super) is_ready: bool,
 }
 
 impl Line {
     fn disown(&mut self, filter: &str) {
-        if let Some(asked) = self.asked.as_mut().filter(|asked| *asked.filter == *filter) {
-            asked.is_void = true;
+        if let Some(page) = self.pending_page.as_mut().filter(|page| *page.filter == *filter) {
+            page.is_void = true;
         }
     }
 }
@@ -107,9 +107,9 @@ impl Replays {
     /// The page that session `key` waits for has come; returns its replay, if it is still wanted.
     pub(super) fn arrived(&mut self, key: SessionKey, id: u64) -> Option<(Arc<str>, &mut Replay)> {
         let line = self.lines.get_mut(&key)?;
-        let asked = line.asked.take_if(|asked| asked.id == id)?;
-        let replay = line.replays.get_mut(&asked.filter).filter(|_| !asked.is_void)?;
-        Some((asked.filter, replay))
+        let page = line.pending_page.take_if(|page| page.id == id)?;
+        let replay = line.replays.get_mut(&page.filter).filter(|_| !page.is_void)?;
+        Some((page.filter, replay))
     }
 
     /// Lets those go on that are ripe now.

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{PacketId, Publish, QoS, SubscriptionIds};
-use lapwing_session::{Fact, KeptTerms, Message, Restoration, Restored, Session, Settings};
+use lapwing_session::{Fact, KeptOptions, Message, Restoration, Restored, Session, Settings};
 
 use super::log::{Log, Record};
 use crate::rig::{ME, OTHER, entry, publish};
@@ -51,8 +51,8 @@ impl Book {
                 self.queue.remove(&entry);
                 self.flights.remove(&entry);
             }
-            Fact::Sent { packet_id, entry } => drop(self.flights.insert(entry, (packet_id, false))),
-            Fact::Got { packet_id } => {
+            Fact::PublishSent { packet_id, entry } => drop(self.flights.insert(entry, (packet_id, false))),
+            Fact::PubRecReceived { packet_id } => {
                 let flight = self.flights.iter_mut().find(|(_, flight)| flight.0 == packet_id);
                 let (entry, flight) = flight.expect("a PUBREC is for what was sent");
                 flight.1 = true;
@@ -98,15 +98,15 @@ impl Book {
         };
         let mut restoration = Restoration::new(restored);
         for (entry, (n, qos)) in &self.queue {
-            let terms = KeptTerms { qos: *qos, retain: false, ids: SubscriptionIds::EMPTY };
+            let options = KeptOptions { qos: *qos, retain: false, ids: SubscriptionIds::EMPTY };
             let packet_id = self.flights.get(entry).map(|flight| flight.0);
             match paged {
-                true => restoration.paged(terms, *entry, 100, packet_id),
-                false => restoration.message(message(*n, *qos), terms, *entry, packet_id),
+                true => restoration.paged(options, *entry, 100, packet_id),
+                false => restoration.message(message(*n, *qos), options, *entry, packet_id),
             }
         }
         let got = self.flights.iter().filter(|(_, (_, is_got))| *is_got);
-        got.for_each(|(entry, (packet_id, _))| restoration.got(*packet_id, *entry));
+        got.for_each(|(entry, (packet_id, _))| restoration.pubrec_received(*packet_id, *entry));
         self.received.iter().for_each(|packet_id| restoration.received(*packet_id));
         self.doubted.iter().for_each(|(packet_id, number)| restoration.doubted(*packet_id, *number));
         restoration.finish()

@@ -1,9 +1,9 @@
-//! A kept session and what its node does for it: logs, promises, output that waits for the disk, recovery.
+//! A kept session and what its node does for it: logs, commit tokens, output that waits for the disk, recovery.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use lapwing_codec::{Packet, PacketId, Publish, QoS, Version};
-use lapwing_session::{Accepted, Fact, Inbound, Origin, Settings, Step};
+use lapwing_session::{Accepted, CommitToken, Fact, Inbound, Origin, Settings, Step};
 
 use super::book::{Book, message};
 use super::ledger;
@@ -29,9 +29,9 @@ pub struct Broker {
     pub rig: Rig,
     pub logs: [Log; 3],
     broken: Option<Rule>,
-    /// Tickets and the length that each log must have reached.
-    promises: VecDeque<(u64, [usize; 3])>,
-    ticket: u64,
+    /// Tokens, and the length that each log must have for them.
+    waiting: VecDeque<(u64, [usize; 3])>,
+    token: u64,
     /// What is written may leave when so much of log 0 is durable.
     hold: usize,
     output: VecDeque<(usize, Vec<u8>)>,
@@ -56,8 +56,8 @@ impl Broker {
             rig,
             logs: [own, Log::default(), Log::default()],
             broken,
-            promises: VecDeque::new(),
-            ticket: 0,
+            waiting: VecDeque::new(),
+            token: 0,
             hold: 0,
             output: VecDeque::new(),
             page: None,
@@ -68,7 +68,7 @@ impl Broker {
     /// After every call of the session: facts into the log, bytes behind those that wait.
     fn told(&mut self) {
         let facts = self.rig.facts();
-        let holds = facts.iter().any(|fact| fact.holds_output() && !self.is_careless(fact));
+        let holds = facts.iter().any(|fact| fact.fences_output() && !self.is_careless(fact));
         self.logs[0].records.extend(facts.into_iter().map(Record::Fact));
         if holds {
             self.hold = self.logs[0].records.len();
@@ -103,8 +103,8 @@ impl Broker {
 
     fn is_careless(&self, fact: &Fact) -> bool {
         match fact {
-            Fact::Sent { .. } => self.broken == Some(Rule::SentBeforePublish),
-            Fact::Got { .. } => self.broken == Some(Rule::GotBeforePubrel),
+            Fact::PublishSent { .. } => self.broken == Some(Rule::SentBeforePublish),
+            Fact::PubRecReceived { .. } => self.broken == Some(Rule::GotBeforePubrel),
             Fact::Released { .. } => self.broken == Some(Rule::ReleasedBeforePubcomp),
             Fact::Finished { .. } | Fact::Received { .. } | Fact::Doubted { .. } => false,
         }
@@ -115,7 +115,7 @@ impl Broker {
         let index = self.logs[0].records.len() as u64 + 1;
         let message = Publish { payload: &n.to_be_bytes(), ..publish("t", qos, 1) };
         let _ = self.rig.deliver_entry(message, &[grant(qos)], index);
-        let is_kept = self.rig.session().kept_terms(entry(index)).is_some();
+        let is_kept = self.rig.session().kept_options(entry(index)).is_some();
         if is_kept {
             // Before the facts of its own delivery.
             self.logs[0].push(Record::Published { n, qos, origin: None });
@@ -147,34 +147,34 @@ impl Broker {
         for target in targets(n) {
             if !has_it(&self.logs[target]) {
                 self.logs[target].push(Record::Published { n, qos: publish.qos, origin: inbound.origin() });
-                accepted = Accepted::Later(self.ticket + 1);
+                accepted = Accepted::Later(CommitToken(self.token + 1));
             }
         }
         if accepted != Accepted::Now {
-            self.ticket += 1;
+            self.token += 1;
             let lengths = [0, self.logs[1].records.len(), self.logs[2].records.len()];
             let is_careless = self.broken == Some(Rule::MessageBeforePubrec);
-            self.promises.push_back((self.ticket, if is_careless { [0; 3] } else { lengths }));
+            self.waiting.push_back((self.token, if is_careless { [0; 3] } else { lengths }));
         }
         self.rig.accept(inbound.receipt, accepted);
-        self.keep_promises();
+        self.take_committed();
     }
 
     /// So many more records of a log are durable.
     pub fn commit(&mut self, log: usize, records: usize) {
         self.logs[log].sync(records);
         self.told();
-        self.keep_promises();
+        self.take_committed();
         self.told();
         self.page();
     }
 
-    fn keep_promises(&mut self) {
+    fn take_committed(&mut self) {
         let durable = [0, 1, 2].map(|log| self.logs[log].durable);
         let is_kept = |lengths: &[usize; 3]| lengths.iter().zip(&durable).all(|(length, durable)| length <= durable);
-        while let Some((ticket, _)) = self.promises.front().copied().filter(|(_, lengths)| is_kept(lengths)) {
-            self.promises.pop_front();
-            self.rig.committed(ticket);
+        while let Some((token, _)) = self.waiting.front().copied().filter(|(_, lengths)| is_kept(lengths)) {
+            self.waiting.pop_front();
+            self.rig.committed(token);
         }
     }
 
@@ -212,7 +212,7 @@ impl Broker {
     /// The broker is gone and comes again: only its logs are left, each with so much of what was not synced.
     pub fn crash(&mut self, left: [usize; 3]) {
         self.logs.iter_mut().zip(left).for_each(|(log, left)| log.cut(left));
-        self.promises.clear();
+        self.waiting.clear();
         self.output.clear();
         self.doubt();
         self.hold = 0;

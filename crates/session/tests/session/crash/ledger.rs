@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lapwing_ledger::{
-    Changed, Entry, Fact, GroupState, KeeperId, KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published,
-    SubscriptionIds, Terms,
+    Changed, DataGroupState, DeliveryOptions, Entry, Fact, KeeperId, KeepersBuf, List, Opened, Origin, Presence,
+    ProgressBuf, Published, SubscriptionIds,
 };
 
 use super::book::Book;
@@ -20,10 +20,13 @@ pub fn assert_book(book: &Book, log: &Log) {
     let session = state.session("me").expect("it was opened");
     assert_eq!((session.id(), session.next_use(), state.strays()), (SESSION, book.next_use, 0));
     assert_eq!(session.away_since().map(entry), book.away_since);
-    let queue: BTreeMap<_, _> = session.queue().map(|(at, terms)| (entry(at), terms.qos)).collect();
+    let queue: BTreeMap<_, _> = session.queue().map(|(at, options)| (entry(at), options.qos)).collect();
     assert_eq!(queue, book.queue.iter().map(|(at, (_, qos))| (*at, *qos as u8)).collect());
-    let flights: BTreeMap<_, _> =
-        session.flights().iter().map(|flight| (entry(flight.entry), (id(flight.packet_id), flight.got))).collect();
+    let flights: BTreeMap<_, _> = session
+        .flights()
+        .iter()
+        .map(|flight| (entry(flight.entry), (id(flight.packet_id), flight.pubrec_received)))
+        .collect();
     assert_eq!(flights, book.flights);
     assert_eq!(session.received().iter().map(|(n, _)| id(*n)).collect::<BTreeSet<_>>(), book.received);
     assert_eq!(session.doubted().iter().map(|(n, number)| (id(*n), *number)).collect::<BTreeMap<_, _>>(), book.doubted);
@@ -40,8 +43,8 @@ pub fn assert_unsettled(log: &Log) {
     assert_eq!(unsettled.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
 
-fn state_of(log: &Log, is_own: bool) -> GroupState {
-    let mut state = GroupState::new();
+fn state_of(log: &Log, is_own: bool) -> DataGroupState {
+    let mut state = DataGroupState::new();
     let mut bytes = Vec::new();
     for (index, record) in (1..).zip(&log.records) {
         bytes.clear();
@@ -60,11 +63,11 @@ fn encode(record: &Record, is_own: bool, out: &mut Vec<u8>) {
         }
         Record::Published { n, qos, origin } => {
             if is_own {
-                let terms = Terms { qos: qos as u8, retain: false, ids: SubscriptionIds::EMPTY };
-                keepers.push(SESSION, terms).expect("no ids");
+                let options = DeliveryOptions { qos: qos as u8, retain: false, ids: SubscriptionIds::EMPTY };
+                keepers.push(SESSION, options).expect("no ids");
             }
             let origin = origin.map(|origin| Origin {
-                group: 0,
+                data_group: 0,
                 session: SESSION,
                 packet_id: origin.packet_id.get(),
                 use_number: origin.use_number,
@@ -101,10 +104,10 @@ fn published(frame: &[u8], origin: Option<Origin>, keepers: &KeepersBuf, out: &m
 fn fact_of(fact: lapwing_session::Fact) -> Fact {
     match fact {
         lapwing_session::Fact::Finished { entry } => Fact::Finished { entry: entry.get() },
-        lapwing_session::Fact::Sent { packet_id, entry } => {
-            Fact::Sent { packet_id: packet_id.get(), entry: entry.get() }
+        lapwing_session::Fact::PublishSent { packet_id, entry } => {
+            Fact::PublishSent { packet_id: packet_id.get(), entry: entry.get() }
         }
-        lapwing_session::Fact::Got { packet_id } => Fact::Got { packet_id: packet_id.get() },
+        lapwing_session::Fact::PubRecReceived { packet_id } => Fact::PubRecReceived { packet_id: packet_id.get() },
         lapwing_session::Fact::Received { packet_id, use_number } => {
             Fact::Received { packet_id: packet_id.get(), use_number }
         }

@@ -1,6 +1,6 @@
 //! Looking at one sealed segment: how much of it is live.
 
-use super::super::group::{GROUPS, GroupId};
+use super::super::data_group::{DataGroupId, GROUPS};
 use super::super::index::{SegmentIndex, Stretch};
 use super::super::manifest::Listed;
 use super::super::sidecar::Detail;
@@ -16,7 +16,7 @@ pub(crate) struct Examination {
     sequence: u64,
     listed: Listed,
     /// The stretches that count, with the lengths of their entries.
-    stretches: Vec<(GroupId, Stretch)>,
+    stretches: Vec<(DataGroupId, Stretch)>,
     /// The stretch being looked at, and how many of its entries were.
     at: (usize, usize),
     live_bytes: u64,
@@ -85,9 +85,9 @@ impl State {
     }
 
     /// The stretches of a settled segment, without what later segments made void.
-    fn counting(&self, sequence: u64, index: SegmentIndex) -> Vec<(GroupId, Stretch)> {
+    fn counting(&self, sequence: u64, index: SegmentIndex) -> Vec<(DataGroupId, Stretch)> {
         let mut counting = vec![];
-        for ((place, group), id) in index.groups.into_iter().enumerate().zip(GroupId::all()) {
+        for ((place, group), id) in index.groups.into_iter().enumerate().zip(DataGroupId::all()) {
             for mut stretch in group.stretches {
                 let held = self.map.at_or_behind(place, stretch.first).filter(|held| held.sequence == sequence);
                 if let Some(held) = held.filter(|held| held.first <= stretch.last) {

@@ -17,7 +17,7 @@ use examine::Examination;
 use rewrite::Rewrite;
 
 use super::counters::JournalCounters;
-use super::group::GroupId;
+use super::data_group::DataGroupId;
 use super::manifest::Replaced;
 use super::reader::JournalReader;
 use super::segment_writer::SegmentWriter;
@@ -44,7 +44,7 @@ pub struct Compacted {
 }
 
 /// Who says whether an entry is live.
-pub(crate) type IsLive<'l> = &'l mut dyn FnMut(GroupId, u64) -> bool;
+pub(crate) type IsLive<'l> = &'l mut dyn FnMut(DataGroupId, u64) -> bool;
 
 /// What an entry costs that is asked about, in bytes of the budget: no record is smaller.
 const ASKED_BYTES: u64 = 64;
@@ -103,7 +103,7 @@ impl JournalWriter {
     /// read is left alone and told in a notice.
     pub fn compact(
         &mut self,
-        is_live: &mut dyn FnMut(GroupId, u64) -> bool,
+        is_live: &mut dyn FnMut(DataGroupId, u64) -> bool,
         budget_bytes: u64,
     ) -> Result<Compacted, StoreError> {
         self.check_running()?;

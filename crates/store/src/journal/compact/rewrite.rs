@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::{io::IoSlice, ops::ControlFlow};
 
+use super::super::data_group::{DataGroupId, GROUPS, PARTITIONS};
 use super::super::entry::{Entry, EntryView};
-use super::super::group::{GROUPS, GroupId, PARTITIONS};
 use super::super::index::SegmentIndex;
 use super::super::manifest::{Listed, Replaced};
 use super::super::map::Held;
@@ -121,7 +121,7 @@ impl Rewrite {
                 range.held.first
             });
             let limits = ReadLimits { messages_max: u64::MAX, bytes_max: budget.left.min(WRITE_BYTES as u64) };
-            let group = GroupId(range.group as u16);
+            let group = DataGroupId(range.group as u16);
             let read = reader.read(group, from, range.held.last, limits, &mut |entry| {
                 budget.spend(record_bytes(entry.body.len()) as u64);
                 done.asked += 1;
@@ -154,7 +154,7 @@ impl Rewrite {
         }
         self.apart = false;
         let EntryView { index, term, slot, message_id, appended_at_us, body, .. } = *entry;
-        let group = GroupId(group as u16);
+        let group = DataGroupId(group as u16);
         let entry = Entry { group, index, term, slot, message_id, appended_at_us, body };
         let header = RecordHeader { lifetime: LIFETIME_KEPT, ..entry.header() };
         let position = self.batch.push(&header, body, salt);

@@ -6,22 +6,26 @@ use lapwing_session::Settings;
 
 use crate::config::{Config, Limits};
 
-/// What holds for the clients of one listener.
-pub(super) struct Terms {
+/// What the clients of one listener are held to: limits of their sessions, and of the codec that reads their packets.
+pub(super) struct ClientSettings {
     pub(super) settings: Arc<Settings>,
     pub(super) limits: Arc<lapwing_codec::Limits>,
     /// For whoever is no client yet.
     pub(super) connect_limits: Arc<lapwing_codec::Limits>,
 }
 
-impl Terms {
+impl ClientSettings {
     pub(super) fn new(config: &Config, packet_bytes_max: u32, authentication: bool) -> Self {
         let settings = Settings { packet_bytes_max, authentication, ..settings(config) };
         // What a message has too much of is for its session to refuse: there it does not end the connection.
         let limits = lapwing_codec::Limits { packet_bytes_max, ..lapwing_codec::Limits::PROTOCOL };
         let packet_bytes_max = packet_bytes_max.min(config.limits.connect_bytes_max);
         let connect_limits = lapwing_codec::Limits { packet_bytes_max, ..codec_limits(&config.limits) };
-        Terms { settings: Arc::new(settings), limits: Arc::new(limits), connect_limits: Arc::new(connect_limits) }
+        ClientSettings {
+            settings: Arc::new(settings),
+            limits: Arc::new(limits),
+            connect_limits: Arc::new(connect_limits),
+        }
     }
 }
 

@@ -1,13 +1,14 @@
-//! QoS 2 of a kept group for a kept session: the session has it as its own, on disk, before the client gets it.
+//! QoS 2 of a kept group for a kept session: the group hands the message over to the session, which has it as its own, on disk,
+//! before its client gets it.
 //!
 //! So its delivery goes on with that client after a crash, as it does after a broken connection. Until the group has heard
 //! of it the message is in the log twice; the session's entry names the group's as its origin, and that decides at a start.
-//! Only what is sent is adopted: a message that a session cannot send yet is the group's, and goes to others if the
+//! Only what is sent is handed over: a message that a session cannot send yet is the group's, and goes to others if the
 //! connection breaks.
 
 use std::num::NonZeroU64;
 
-use lapwing_session::{Bound, Delivered, Fate, Outcome, Routed};
+use lapwing_session::{Bound, CommitToken, Delivered, Fate, Outcome, Routed};
 
 use super::Shard;
 use super::pending::take_due;
@@ -19,7 +20,7 @@ const LOOKED_AT: usize = 64;
 
 impl Shard {
     /// Sends a message as the session's own, or keeps it here until there is room for that. `origin`: of the group.
-    pub(super) fn adopt_message(
+    pub(super) fn hand_over_message(
         &mut self,
         assigned: &Assigned,
         (kept, bound, origin): (Kept, Bound, Origin),
@@ -33,47 +34,47 @@ impl Shard {
         let entry = keeping.as_ref().and_then(|keeping| NonZeroU64::new(keeping.next_index(kept.slot)));
         let delivered = entry.and_then(|entry| {
             self.clients.with(to, |session, io| {
-                let delivered = session.adopt(routed, &assigned.grant, bound, entry, now_ms, io)?;
-                if let (Some(keeping), Some(terms)) = (&mut keeping, session.kept_terms(entry)) {
-                    keeping.keeper(kept, &terms);
+                let delivered = session.hand_over(routed, &assigned.grant, bound, entry, now_ms, io)?;
+                if let (Some(keeping), Some(options)) = (&mut keeping, session.kept_options(entry)) {
+                    keeping.keeper(kept, &options);
                 }
                 Some(delivered)
             })?
         });
         self.clients.keeping = keeping;
         let Some(delivered) = delivered else {
-            return self.pending.adoptions.push_back((*assigned, routed.keep().clone()));
+            return self.pending.hand_overs.push_back((*assigned, routed.keep().clone()));
         };
         self.counters.deliveries.add(1);
         if delivered == Delivered::Sent
             && self.keep(routed, None, About { publisher: 0, origin: Some(origin), holder: None })
         {
-            self.pending.adopted.push_back((self.clients.promises.take(), to, bound));
+            self.pending.handed_over.push_back((self.clients.commit_tokens.take(), to, bound));
         }
     }
 
     /// Tries again what sessions could not send.
-    pub(super) fn adopt_waiting(&mut self) {
-        for (assigned, message) in std::mem::take(&mut self.pending.adoptions) {
+    pub(super) fn hand_over_waiting(&mut self) {
+        for (assigned, message) in std::mem::take(&mut self.pending.hand_overs) {
             self.deliver_assigned(&assigned, &Routed::of(&message));
         }
     }
 
     /// Whether a session has room now for what waits for it, or is not there any more.
-    pub(in crate::shard) fn may_adopt(&mut self) -> bool {
+    pub(in crate::shard) fn may_hand_over(&mut self) -> bool {
         let Shard { pending, clients, .. } = self;
-        let mut first = pending.adoptions.iter().take(LOOKED_AT);
+        let mut first = pending.hand_overs.iter().take(LOOKED_AT);
         first.any(|(assigned, _)| clients.takes_next(assigned.to, assigned.epoch))
     }
 
-    /// Every promise up to `through` is kept: groups hear what sessions have as their own, and of dead letters that are where
+    /// Everything up to `through` is committed: groups hear what sessions have as their own, and of dead letters that are where
     /// they belong.
-    pub(in crate::shard) fn groups_committed(&mut self, through: u64) {
-        while let Some((_, to, bound)) = take_due(&mut self.pending.adopted, through, |(promise, ..)| *promise) {
+    pub(in crate::shard) fn groups_committed(&mut self, through: CommitToken) {
+        while let Some((_, to, bound)) = take_due(&mut self.pending.handed_over, through, |(token, ..)| *token) {
             // Of a session that is over its end has been told.
-            self.clients.add_outcome(to, Outcome { bound, fate: Fate::Adopted });
+            self.clients.add_outcome(to, Outcome { bound, fate: Fate::HandedOver });
         }
-        while let Some((_, tag, entry)) = take_due(&mut self.pending.letters, through, |(promise, ..)| *promise) {
+        while let Some((_, tag, entry)) = take_due(&mut self.pending.letters, through, |(token, ..)| *token) {
             if let Some(place) = self.groups.of_tag(tag) {
                 self.finish_message(place, entry);
             }

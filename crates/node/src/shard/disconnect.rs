@@ -1,6 +1,6 @@
 //! The end of connections, and of the sessions that end with them: wills, expiry.
 
-use super::connection::{Hold, Stage};
+use super::connection::{Pause, Stage};
 use super::{Due, Shard};
 use crate::events::Happened;
 use crate::holder::Holder;
@@ -87,14 +87,14 @@ impl Shard {
         connection.stage = Stage::Closing;
         let published = connection.published;
         let is_unread = self.ends_unread(index);
-        let Some(entry) = self.clients.entry(key) else { return };
-        entry.connection = None;
-        entry.away_since_ms = self.now_ms;
-        let Departure { will, ended } = entry.session.disconnected(self.now_ms);
+        let Some(row) = self.clients.row(key) else { return };
+        row.connection = None;
+        row.away_since_ms = self.now_ms;
+        let Departure { will, ended } = row.session.disconnected(self.now_ms);
         if let Some(will) = &will {
-            self.owed_wills.owe(&mut entry.kept_as, entry.session.shared_client_id(), will.publish().qos);
+            self.owed_wills.owe(&mut row.kept_as, row.session.shared_client_id(), will.publish().qos);
         }
-        let (client_id, who) = (entry.session.shared_client_id().clone(), entry.standing.who.clone());
+        let (client_id, who) = (row.session.shared_client_id().clone(), row.standing.who.clone());
         let holder = self.holder_of(key);
         self.tell_disconnected(index, key, reason, is_unread);
         self.give_up_parts(index);
@@ -124,34 +124,34 @@ impl Shard {
     pub(super) fn finish_connection(&mut self, index: usize) {
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Closing;
-            connection.hold = None;
+            connection.paused = None;
             connection.input = Vec::new();
             self.clients.touch(index);
         }
     }
 
     pub(super) fn remove_session(&mut self, key: SessionKey) {
-        if let Some(entry) = self.clients.remove_session(key) {
-            self.shared.shares.sessions.give_back(Holder::of(&entry.standing.identity));
-            self.end_entry(entry);
+        if let Some(row) = self.clients.remove_session(key) {
+            self.shared.shares.sessions.give_back(Holder::of(&row.standing.identity));
+            self.end_row(row);
         }
     }
 
     /// A session's deadline has come: keep alive, will delay, or expiry.
     pub(super) fn session_due(&mut self, key: SessionKey, at_ms: u64) {
         // One timer per session counts, the one that it remembers.
-        let Some(entry) = self.clients.entry(key).filter(|entry| entry.timer_ms == Some(at_ms)) else { return };
-        entry.timer_ms = None;
+        let Some(row) = self.clients.row(key).filter(|row| row.timer_ms == Some(at_ms)) else { return };
+        row.timer_ms = None;
         let (connection, client_id, who) =
-            (entry.connection, entry.session.shared_client_id().clone(), entry.standing.who.clone());
+            (row.connection, row.session.shared_client_id().clone(), row.standing.who.clone());
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index))
-            && (connection.hold.is_some() || connection.socket.has_unread())
+            && (connection.paused.is_some() || connection.socket.has_unread())
         {
             // Its packets wait because we do not read them, or because this process stood still (it was stopped, its machine
             // was suspended): silence would be our doing.
             let again_ms = self.now_ms + HELD_AGAIN_MS;
-            if let Some(entry) = self.clients.entry(key) {
-                entry.timer_ms = Some(again_ms);
+            if let Some(row) = self.clients.row(key) {
+                row.timer_ms = Some(again_ms);
             }
             self.timers.add(again_ms, Due::Session(key));
             return;
@@ -182,7 +182,7 @@ impl Shard {
     /// Connections whose session's queue overflowed under the policy `disconnect`.
     pub(super) fn close_overflowing(&mut self) {
         for (key, close) in self.clients.take_overflowing() {
-            if let Some(index) = self.clients.entry(key).and_then(|entry| entry.connection) {
+            if let Some(index) = self.clients.row(key).and_then(|row| row.connection) {
                 self.close(index, &close);
             }
         }
@@ -199,7 +199,7 @@ impl Shard {
             let Some(stage) = self.clients.connection(index).map(|connection| connection.stage) else { continue };
             match stage {
                 Stage::Closing => self.end_delay(index),
-                Stage::Open { session, .. } if self.awaits_commit(session) || self.is_held(index) => {
+                Stage::Open { session, .. } if self.awaits_commit(session) || self.is_fenced(index) => {
                     self.hold_back(index);
                 }
                 _ => self.dismiss(index, self.leaving_reason(), "the server shuts down"),
@@ -217,17 +217,17 @@ impl Shard {
     }
 
     fn awaits_commit(&mut self, session: SessionKey) -> bool {
-        self.clients.entry(session).is_some_and(|entry| entry.session.awaits_commit())
+        self.clients.row(session).is_some_and(|row| row.session.awaits_commit())
     }
 
     /// Whether what the client is told next waits for the disk.
-    fn is_held(&mut self, index: usize) -> bool {
-        self.clients.connection(index).is_some_and(|connection| connection.is_held())
+    fn is_fenced(&mut self, index: usize) -> bool {
+        self.clients.connection(index).is_some_and(|connection| connection.is_fenced())
     }
 
     fn hold_back(&mut self, index: usize) {
         let Some(connection) = self.clients.connection(index) else { return };
-        connection.hold = Some(Hold::Drain);
+        connection.paused = Some(Pause::Drain);
     }
 
     /// Counts a session that has no connection any more; false where there is no place for it, or its holder has its share.
@@ -243,15 +243,15 @@ impl Shard {
 
     /// Whether the holder of a connection may have one more session without, or this is none more.
     fn has_place_away(&mut self, index: usize, key: SessionKey, stays: bool) -> bool {
-        let Some(entry) = self.clients.entry(key).filter(|entry| entry.away.is_none() && !stays) else { return true };
-        let who = entry.standing.identity.shared_name().cloned();
+        let Some(row) = self.clients.row(key).filter(|row| row.away.is_none() && !stays) else { return true };
+        let who = row.standing.identity.shared_name().cloned();
         let Some(connection) = self.clients.connection(index) else { return true };
         let peer = Source::of(connection.socket.peer());
         let Some(holder) = connection.place.as_ref().map(HeldPlace::holder) else { return true };
         match HeldPlace::take(&self.shared.shares.away, holder, self.shared.offline_free()) {
             Ok(place) => {
-                if let Some(entry) = self.clients.entry(key) {
-                    entry.away = Some(place);
+                if let Some(row) = self.clients.row(key) {
+                    row.away = Some(place);
                 }
                 true
             }

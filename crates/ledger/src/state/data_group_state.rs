@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::graves::Graves;
+use super::lazy_free::LazyFree;
 use super::{KeptGroup, KeptSession, Origins, Unsettled, Uses};
 use crate::live::Live;
 use crate::{Fault, KeeperId, Origin};
@@ -21,7 +21,7 @@ pub(crate) type Groups = FxHashMap<KeeperId, Arc<KeptGroup>>;
 /// Bodies of messages are not in it: a queue, the retained table and a will name the entry that
 /// has them.
 #[derive(Debug, Default)]
-pub struct GroupState {
+pub struct DataGroupState {
     pub(crate) applied: u64,
     pub(crate) covered: u64,
     pub(crate) sessions: Sessions,
@@ -32,17 +32,17 @@ pub struct GroupState {
     pub(crate) retained: BTreeMap<Arc<str>, u64>,
     pub(crate) origins: Origins,
     pub(crate) live: Live,
-    pub(crate) graves: Graves,
+    pub(crate) lazy_free: LazyFree,
     pub(crate) queued: u64,
     pub(crate) strays: u64,
     /// Of the entries that were applied here; a snapshot does not have it.
     pub(crate) lost: u64,
 }
 
-impl GroupState {
+impl DataGroupState {
     /// Of a data group without entries.
     pub fn new() -> Self {
-        GroupState::default()
+        DataGroupState::default()
     }
 
     /// The index of the last entry that was applied; 0 at first.
@@ -110,15 +110,15 @@ impl GroupState {
     }
 
     /// Uses of a publisher below this one are settled, as far as anybody has said so here; 0: nobody has.
-    pub fn settled(&self, group: u16, session: KeeperId) -> u64 {
-        self.origins.settled(group, session)
+    pub fn settled(&self, data_group: u16, session: KeeperId) -> u64 {
+        self.origins.settled(data_group, session)
     }
 
     /// QoS 2 messages that came here and that their publishers have not called settled: with data group and session of the
     /// publisher, each publisher's by use number.
     pub fn unsettled(&self) -> impl Iterator<Item = (u16, KeeperId, Unsettled)> {
-        let each = |((group, session), uses): ((u16, KeeperId), &'_ Uses)| {
-            uses.list.clone().into_iter().map(move |unsettled| (group, session, unsettled))
+        let each = |((data_group, session), uses): ((u16, KeeperId), &'_ Uses)| {
+            uses.list.clone().into_iter().map(move |unsettled| (data_group, session, unsettled))
         };
         self.origins.iter().flat_map(each)
     }
@@ -126,7 +126,7 @@ impl GroupState {
     /// Publishers of QoS 2 messages here that are not settled and that were last named in one of these entries, in their order:
     /// the entry, data group and session of the publisher, and the use number of its first such message.
     pub fn publishers_named_in(&self, entries: Range<u64>) -> impl Iterator<Item = (u64, u16, KeeperId, u64)> {
-        self.origins.named_in(entries).map(|(entry, (group, session), first)| (entry, group, session, first))
+        self.origins.named_in(entries).map(|(entry, (data_group, session), first)| (entry, data_group, session, first))
     }
 
     /// Below which use number all QoS 2 messages of one of this group's sessions or consumer groups are settled: nobody sends them

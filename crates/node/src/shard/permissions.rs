@@ -1,6 +1,6 @@
 //! What a client may do: made when its session opens, asked for each PUBLISH and each filter, made again after a reload.
 //!
-//! Without rules there is no licence, and nothing is asked but whether a topic is the broker's own.
+//! Without rules a connection has no permissions and needs none: only whether a topic is the broker's own is asked.
 
 use lapwing_access::{Identity, Right, Rights, is_bridge_state, is_reserved};
 use lapwing_codec::{Connect, QoS, ReasonCode};
@@ -20,15 +20,15 @@ const REMEMBERED_BYTES_MAX: usize = 256;
 
 /// What one open connection may do.
 #[derive(Debug)]
-pub(crate) struct Licence {
+pub(crate) struct Permissions {
     rights: Rights,
     /// The topic that was permitted last: devices publish to the same one again and again.
     permitted: String,
 }
 
-impl Licence {
+impl Permissions {
     pub(super) fn new(rights: Rights) -> Self {
-        Licence { rights, permitted: String::new() }
+        Permissions { rights, permitted: String::new() }
     }
 
     fn may_publish(&mut self, topic: &str) -> bool {
@@ -49,15 +49,18 @@ impl Licence {
     }
 }
 
-/// Whether a client with this licence, if it needs one, may publish to `topic`. `bridges`: `limits.mqtt_bridges`.
-pub(super) fn permits(licence: Option<&mut Box<Licence>>, topic: &str, bridges: bool) -> bool {
+/// Whether a client with these permissions, or with none where there are no rules, may publish to `topic`. `bridges`:
+/// `limits.mqtt_bridges`.
+pub(super) fn permits(permissions: Option<&mut Box<Permissions>>, topic: &str, bridges: bool) -> bool {
     let is_free = !is_reserved(topic)
-        || bridges && is_bridge_state(topic) && licence.as_ref().is_none_or(|licence| licence.rights.is_bridge());
-    is_free && licence.is_none_or(|licence| licence.may_publish(topic))
+        || bridges
+            && is_bridge_state(topic)
+            && permissions.as_ref().is_none_or(|permissions| permissions.rights.is_bridge());
+    is_free && permissions.is_none_or(|permissions| permissions.may_publish(topic))
 }
 
 impl Shard {
-    /// Whether a CONNECT of `identity` may have the session of `client_id`, and leave its will; the licence if so, and the
+    /// Whether a CONNECT of `identity` may have the session of `client_id`, and leave its will; its permissions if so, and the
     /// session is counted for its identity.
     ///
     /// A session belongs to the identity that began it: who else comes with its client id could read what is queued for
@@ -69,7 +72,7 @@ impl Shard {
         connect: &Connect<'_>,
         identity: &Identity,
         client_id: &str,
-    ) -> Result<Option<Box<Licence>>, ReasonCode> {
+    ) -> Result<Option<Box<Permissions>>, ReasonCode> {
         if !self.shared.authority.still_knows(identity) {
             // Removed by a reload since it was let in.
             return Err(ReasonCode::NotAuthorized);
@@ -88,7 +91,7 @@ impl Shard {
             return Err(ReasonCode::ClientIdentifierNotValid);
         }
         let owner =
-            self.clients.find(client_id).and_then(|key| self.clients.entry(key)).map(|entry| &entry.standing.identity);
+            self.clients.find(client_id).and_then(|key| self.clients.row(key)).map(|row| &row.standing.identity);
         if owner.is_some_and(|owner| owner != identity && !owner.is_anonymous()) {
             self.counters.access.refused(Refused::ClientId, 1);
             return Err(ReasonCode::ClientIdentifierNotValid);
@@ -101,8 +104,8 @@ impl Shard {
             return Err(ReasonCode::UnsupportedProtocolVersion);
         }
         let rights = self.shared.authority.rights(identity, client_id);
-        let mut licence = rights.map(|rights| Box::new(Licence::new(rights)));
-        self.permit_will(connect, licence.as_mut())?;
+        let mut permissions = rights.map(|rights| Box::new(Permissions::new(rights)));
+        self.permit_will(connect, permissions.as_mut())?;
         // Last: what is taken here is the session's.
         self.take_connection_place(index, identity, client_id)?;
         if !self.take_session_share(identity, is_its_own) {
@@ -111,10 +114,10 @@ impl Shard {
             }
             return Err(ReasonCode::QuotaExceeded);
         }
-        if let Some(licence) = &licence {
-            self.counters.access.void_patterns.add(u64::from(licence.rights.void_patterns()));
+        if let Some(permissions) = &permissions {
+            self.counters.access.void_patterns.add(u64::from(permissions.rights.void_patterns()));
         }
-        Ok(licence)
+        Ok(permissions)
     }
 
     /// Whether a client comes with the id under which a listener of MQTT-SN publishes what has no connection: who had it could
@@ -128,14 +131,14 @@ impl Shard {
         is_there && !is_it
     }
 
-    /// Whether a client with this licence, if it needs one, may leave the will of its CONNECT.
+    /// Whether a client with these permissions, or with none where there are no rules, may leave the will of its CONNECT.
     pub(super) fn permit_will(
         &self,
         connect: &Connect<'_>,
-        licence: Option<&mut Box<Licence>>,
+        permissions: Option<&mut Box<Permissions>>,
     ) -> Result<(), ReasonCode> {
         let Some(will) = &connect.will else { return Ok(()) };
-        if permits(licence, will.topic, self.shared.config.limits.mqtt_bridges) {
+        if permits(permissions, will.topic, self.shared.config.limits.mqtt_bridges) {
             return Ok(());
         }
         self.counters.access.refused(Refused::Will, 1);
@@ -145,11 +148,11 @@ impl Shard {
     /// Whether the client of a connection may publish to `topic`, its alias resolved.
     #[inline]
     pub(super) fn may_publish(&mut self, index: usize, client: &Client, topic: &str) -> bool {
-        if !client.has_licence {
+        if !client.has_permissions {
             return permits(None, topic, self.shared.config.limits.mqtt_bridges);
         }
-        let licence = self.clients.connection(index).and_then(|connection| connection.licence.as_mut());
-        licence.is_some_and(|licence| permits(Some(licence), topic, self.shared.config.limits.mqtt_bridges))
+        let permissions = self.clients.connection(index).and_then(|connection| connection.permissions.as_mut());
+        permissions.is_some_and(|permissions| permits(Some(permissions), topic, self.shared.config.limits.mqtt_bridges))
     }
 
     /// Drops a message that its publisher may not send; acknowledges it with the reason, which 3.1.1 does not have.
@@ -165,20 +168,20 @@ impl Shard {
             let refused = Accepted::Refused(ReasonCode::NotAuthorized);
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, refused, io));
         }
-        if charged == Flow::Held { charged } else { self.check_output(index) }
+        if charged == Flow::Paused { charged } else { self.check_output(index) }
     }
 
-    /// Takes a session's licence for a while in which its connection cannot be asked.
-    pub(super) fn lend_licence(&mut self, key: SessionKey) -> Option<Box<Licence>> {
-        let index = self.clients.entry(key)?.connection?;
-        self.clients.connection(index)?.licence.take()
+    /// Takes the permissions of a session's connection, for a while in which the connection itself cannot be asked.
+    pub(super) fn lend_permissions(&mut self, key: SessionKey) -> Option<Box<Permissions>> {
+        let index = self.clients.row(key)?.connection?;
+        self.clients.connection(index)?.permissions.take()
     }
 
-    /// Gives it back.
-    pub(super) fn return_licence(&mut self, key: SessionKey, licence: Option<Box<Licence>>) {
-        let index = self.clients.entry(key).and_then(|entry| entry.connection);
+    /// Gives them back.
+    pub(super) fn return_permissions(&mut self, key: SessionKey, permissions: Option<Box<Permissions>>) {
+        let index = self.clients.row(key).and_then(|row| row.connection);
         if let Some(connection) = index.and_then(|index| self.clients.connection(index)) {
-            connection.licence = licence;
+            connection.permissions = permissions;
         }
     }
 }
@@ -188,28 +191,28 @@ mod tests {
     use super::*;
     use lapwing_access::{RuleConfig, Rules, Voucher};
 
-    fn licence(topics: &str) -> Licence {
+    fn permissions(topics: &str) -> Permissions {
         let rule = format!(r#"{{"identity": "*", "may": ["publish", "subscribe"], "topics": [{topics}]}}"#);
         let rules = Rules::new(&[serde_json::from_str::<RuleConfig>(&rule).unwrap()]).unwrap();
-        Licence::new(rules.rights(&Identity::named("a", Voucher::Users), Some("c")).unwrap())
+        Permissions::new(rules.rights(&Identity::named("a", Voucher::Users), Some("c")).unwrap())
     }
 
     /// What is remembered is one topic that was permitted, never one that was refused.
     #[test]
     fn only_a_permitted_topic_is_remembered() {
-        let mut licence = licence(r#""a/+", "b""#);
+        let mut permissions = permissions(r#""a/+", "b""#);
         for _ in 0..2 {
-            assert!(licence.may_publish("a/x") && licence.may_publish("b") && licence.may_publish("a/y"));
-            assert!(!licence.may_publish("a") && !licence.may_publish("c") && !licence.may_publish(""));
+            assert!(permissions.may_publish("a/x") && permissions.may_publish("b") && permissions.may_publish("a/y"));
+            assert!(!permissions.may_publish("a") && !permissions.may_publish("c") && !permissions.may_publish(""));
         }
-        assert_eq!(licence.permitted, "a/y");
+        assert_eq!(permissions.permitted, "a/y");
     }
 
     #[test]
     fn a_long_topic_is_permitted_and_not_kept() {
-        let mut licence = licence(r#""a/#""#);
+        let mut permissions = permissions(r#""a/#""#);
         let long = format!("a/{}", "x".repeat(REMEMBERED_BYTES_MAX));
-        assert!(licence.may_publish(&long) && licence.may_publish(&long));
-        assert!(licence.permitted.is_empty());
+        assert!(permissions.may_publish(&long) && permissions.may_publish(&long));
+        assert!(permissions.permitted.is_empty());
     }
 }

@@ -13,7 +13,7 @@ impl Shard {
     /// One row of a list; `None` when there is no such session any more.
     pub(super) fn session_report(&mut self, key: SessionKey) -> Option<SessionReport> {
         let (now_ms, clock, shard) = (self.now_ms, self.shared.clock, self.id.index());
-        let connection = self.clients.entry(key)?.connection;
+        let connection = self.clients.row(key)?.connection;
         let shown = connection.and_then(|index| self.clients.connection(index));
         let of_connection = shown.map(|connection| {
             let address = connection.socket.peer().to_string();
@@ -26,12 +26,12 @@ impl Shard {
             None => (None, None, None, None, None),
         };
         let listener = listener.map(|listener| self.shared.listener(listener).url.clone());
-        let entry = self.clients.entry(key)?;
-        let session = &entry.session;
+        let row = self.clients.row(key)?;
+        let session = &row.session;
         let is_connected = connection.is_some();
         Some(SessionReport {
             client_id: session.client_id().to_owned(),
-            user: entry.standing.identity.name().map(str::to_owned),
+            user: row.standing.identity.name().map(str::to_owned),
             is_connected,
             address,
             listener,
@@ -39,7 +39,7 @@ impl Shard {
             bytes_in,
             bytes_out,
             version: session.version().map(|version| version.name()),
-            away_since_ms: (!is_connected).then(|| clock.on_the_wall(entry.away_since_ms)),
+            away_since_ms: (!is_connected).then(|| clock.on_the_wall(row.away_since_ms)),
             expiry_s: Some(session.expiry_s()).filter(|expiry_s| *expiry_s != u32::MAX),
             ends_in_s: session.ends_at_ms().map(|at_ms| at_ms.saturating_sub(now_ms).div_ceil(1000)),
             subscriptions: session.subscriptions().len(),
@@ -49,7 +49,7 @@ impl Shard {
             inflight_in: session.received_messages(),
             lost_messages: session.losses().messages,
             lost_acknowledged: session.losses().acknowledged,
-            is_durable: entry.kept_as.kept.is_some(),
+            is_durable: row.kept_as.kept.is_some(),
             shard,
         })
     }
@@ -59,13 +59,13 @@ impl Shard {
         let key = self.clients.find(client_id)?;
         let report = self.session_report(key)?;
         let now_ms = self.now_ms;
-        let session = &self.clients.entry(key)?.session;
+        let session = &self.clients.row(key)?.session;
         let subscriptions = session.subscriptions().take(SUBSCRIPTIONS_SHOWN_MAX);
         Some(SessionDetail {
             session: report,
             subscribed: subscriptions.map(|(filter, grant)| SubscriptionReport::new(filter, grant)).collect(),
             queue: session.queued().take(queued_max).map(|queued| QueuedReport::new(&queued, now_ms)).collect(),
-            group: Slot::of(client_id.as_bytes()).data_group(),
+            data_group: Slot::of(client_id.as_bytes()).data_group(),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Connections that are not read on: for want of room somewhere, or because they had their share.
 
-use super::connection::Hold;
+use super::connection::Pause;
 use super::serve::Flow;
 use super::{Due, Shard};
 use crate::log::LogFeed;
@@ -23,109 +23,109 @@ impl Shard {
         if let Some(born) = self.clients.connection(index).map(|connection| connection.born) {
             self.timers.add(self.now_ms + SHARE_PAUSE_MS, Due::Rate { index, born });
         }
-        self.hold(index, Hold::Share)
+        self.pause(index, Pause::Share)
     }
 
     /// Announcements go by mail and answers into the output buffer: both must have room.
     pub(super) fn check_room(&mut self, index: usize) -> Flow {
-        if self.post.has_credit() { self.check_output(index) } else { self.hold(index, Hold::Mail) }
+        if self.post.has_credit() { self.check_output(index) } else { self.pause(index, Pause::Mail) }
     }
 
     /// Acknowledgements are always written, so a client that does not read must not go on asking for them.
     pub(super) fn check_output(&mut self, index: usize) -> Flow {
-        let output_bytes_max = self.output_hold_bytes();
+        let output_bytes_max = self.output_pause_bytes();
         match self.clients.connection(index) {
-            Some(connection) if connection.output_bytes() > output_bytes_max => self.hold(index, Hold::Output),
+            Some(connection) if connection.output_bytes() > output_bytes_max => self.pause(index, Pause::Output),
             _ => Flow::Continue,
         }
     }
 
     /// Midway between the mark from which nothing but acknowledgements is written and the end.
-    fn output_hold_bytes(&self) -> usize {
+    fn output_pause_bytes(&self) -> usize {
         let limits = &self.shared.config.limits;
         (limits.output_high_bytes as usize).midpoint(limits.output_bytes_max as usize)
     }
 
-    pub(super) fn hold(&mut self, index: usize, reason: Hold) -> Flow {
+    pub(super) fn pause(&mut self, index: usize, reason: Pause) -> Flow {
         if let Some(connection) = self.clients.connection(index) {
-            connection.hold = Some(reason);
-            self.held.add(index, reason);
+            connection.paused = Some(reason);
+            self.paused.add(index, reason);
             self.counters.reads_held.add(1);
         }
-        Flow::Held
+        Flow::Paused
     }
 
     /// Lets those go on for which there is room again.
-    pub(super) fn release_held(&mut self) {
-        for reason in Held::SHARD_WIDE {
-            if !self.held.is_empty(reason) && self.has_room_again(reason) {
-                self.held.take(reason).into_iter().for_each(|index| self.release(index, reason));
+    pub(super) fn resume_paused(&mut self) {
+        for reason in Paused::SHARD_WIDE {
+            if !self.paused.is_empty(reason) && self.has_room_again(reason) {
+                self.paused.take(reason).into_iter().for_each(|index| self.resume(index, reason));
             }
         }
     }
 
     /// True when some connection could go on now. Asked several times in a turn, so it must not look at each of them.
-    pub(super) fn can_release(&self) -> bool {
-        Held::SHARD_WIDE.into_iter().any(|reason| !self.held.is_empty(reason) && self.has_room_again(reason))
+    pub(super) fn can_resume(&self) -> bool {
+        Paused::SHARD_WIDE.into_iter().any(|reason| !self.paused.is_empty(reason) && self.has_room_again(reason))
     }
 
-    /// The kernel has taken bytes of a connection: one that was held because they were too many goes on.
-    pub(super) fn release_reader(&mut self, index: usize) {
-        let output_bytes_max = self.output_hold_bytes();
+    /// The kernel has taken bytes of a connection: one that was paused because they were too many goes on.
+    pub(super) fn resume_reader(&mut self, index: usize) {
+        let output_bytes_max = self.output_pause_bytes();
         if self.clients.connection(index).is_some_and(|connection| connection.output_bytes() <= output_bytes_max) {
-            self.release(index, Hold::Output);
+            self.resume(index, Pause::Output);
         }
     }
 
-    /// Lets a connection go on if it is (still) held for this reason.
-    fn release(&mut self, index: usize, reason: Hold) {
+    /// Lets a connection go on if it is (still) paused for this reason.
+    fn resume(&mut self, index: usize, reason: Pause) {
         if let Some(connection) = self.clients.connection(index)
-            && connection.hold == Some(reason)
+            && connection.paused == Some(reason)
         {
-            connection.hold = None;
+            connection.paused = None;
             self.clients.queue_read(index);
         }
     }
 
     /// Whether there is room in what all connections of the shard share.
-    fn has_room_again(&self, reason: Hold) -> bool {
+    fn has_room_again(&self, reason: Pause) -> bool {
         match reason {
-            Hold::Mail => self.post.has_credit(),
-            Hold::Log => self.log.as_ref().is_none_or(LogFeed::has_credit),
-            Hold::Memory => self.pressure < Pressure::Full,
+            Pause::Mail => self.post.has_credit(),
+            Pause::Log => self.log.as_ref().is_none_or(LogFeed::has_credit),
+            Pause::Memory => self.pressure < Pressure::Full,
             // Its own flush, timer or verdict lets such a connection go on; a draining one has nothing to wait for.
-            Hold::Output | Hold::Rate | Hold::Share | Hold::Gate | Hold::Drain => false,
+            Pause::Output | Pause::Rate | Pause::Share | Pause::Gate | Pause::Drain => false,
         }
     }
 }
 
-/// Connections that are held for want of something that all of the shard share, by what it is. Some may be held for
-/// something else by now, or be gone.
+/// Connections that are paused for want of something that all of the shard share, by what it is. Some may be paused for
+/// another reason by now, or be gone.
 #[derive(Debug, Default)]
-pub(super) struct Held {
-    lists: [Vec<usize>; Held::SHARD_WIDE.len()],
+pub(super) struct Paused {
+    lists: [Vec<usize>; Paused::SHARD_WIDE.len()],
 }
 
-impl Held {
+impl Paused {
     /// What one look answers for all of them.
-    const SHARD_WIDE: [Hold; 3] = [Hold::Mail, Hold::Log, Hold::Memory];
+    const SHARD_WIDE: [Pause; 3] = [Pause::Mail, Pause::Log, Pause::Memory];
 
     /// Notes a connection, unless its reason is its own.
-    fn add(&mut self, index: usize, reason: Hold) {
+    fn add(&mut self, index: usize, reason: Pause) {
         if let Some(list) = Self::list_of(reason).map(|at| &mut self.lists[at]) {
             list.push(index);
         }
     }
 
-    fn is_empty(&self, reason: Hold) -> bool {
+    fn is_empty(&self, reason: Pause) -> bool {
         Self::list_of(reason).is_none_or(|at| self.lists[at].is_empty())
     }
 
-    fn take(&mut self, reason: Hold) -> Vec<usize> {
+    fn take(&mut self, reason: Pause) -> Vec<usize> {
         Self::list_of(reason).map_or_else(Vec::new, |at| std::mem::take(&mut self.lists[at]))
     }
 
-    fn list_of(reason: Hold) -> Option<usize> {
+    fn list_of(reason: Pause) -> Option<usize> {
         Self::SHARD_WIDE.iter().position(|shared| *shared == reason)
     }
 }
@@ -137,15 +137,16 @@ mod tests {
     /// Each list has its own connections; those with a reason of their own are in none.
     #[test]
     fn connections_are_listed_by_what_they_wait_for() {
-        let mut held = Held::default();
-        for (index, reason) in [(1, Hold::Mail), (2, Hold::Log), (3, Hold::Mail), (4, Hold::Output), (5, Hold::Memory)]
+        let mut paused = Paused::default();
+        for (index, reason) in
+            [(1, Pause::Mail), (2, Pause::Log), (3, Pause::Mail), (4, Pause::Output), (5, Pause::Memory)]
         {
-            held.add(index, reason);
+            paused.add(index, reason);
         }
-        assert_eq!((held.take(Hold::Mail), held.take(Hold::Mail)), (vec![1, 3], vec![]));
-        assert!(held.is_empty(Hold::Mail) && held.is_empty(Hold::Output) && !held.is_empty(Hold::Log));
+        assert_eq!((paused.take(Pause::Mail), paused.take(Pause::Mail)), (vec![1, 3], vec![]));
+        assert!(paused.is_empty(Pause::Mail) && paused.is_empty(Pause::Output) && !paused.is_empty(Pause::Log));
         assert_eq!(
-            (held.take(Hold::Log), held.take(Hold::Output), held.take(Hold::Memory)),
+            (paused.take(Pause::Log), paused.take(Pause::Output), paused.take(Pause::Memory)),
             (vec![2], vec![], vec![5])
         );
     }

@@ -1,4 +1,4 @@
-//! On which terms a session keeps a message.
+//! How a session that keeps a message delivers it to its client.
 //!
 //! ```text
 //! head: bits 0-1 QoS, bit 2 RETAIN, from bit 3 on the number of subscription identifiers; then those, a number each
@@ -16,7 +16,7 @@ const COUNT_SHIFT: u32 = 3;
 
 /// How one message goes to one client: all its matching subscriptions taken together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms<'a> {
+pub struct DeliveryOptions<'a> {
     /// 0, 1 or 2.
     pub qos: u8,
     /// The RETAIN flag that the client will see.
@@ -30,8 +30,8 @@ pub struct Terms<'a> {
 pub struct Keeper<'a> {
     /// The session.
     pub id: KeeperId,
-    /// Its terms.
-    pub terms: Terms<'a>,
+    /// Its options.
+    pub options: DeliveryOptions<'a>,
 }
 
 /// Subscription identifiers of one copy of a message: usually none or one.
@@ -113,8 +113,8 @@ fn take_id(input: &mut Input<'_>) -> Result<u32, Fault> {
     if id <= SUBSCRIPTION_ID_MAX { Ok(id) } else { Err(here.fault(what)) }
 }
 
-impl Terms<'_> {
-    /// Appends terms that keep to the bounds: checked, or read before.
+impl DeliveryOptions<'_> {
+    /// Appends options that keep to the bounds: checked, or read before.
     #[inline]
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let retain = if self.retain { RETAIN_BIT } else { 0 };
@@ -123,7 +123,7 @@ impl Terms<'_> {
     }
 }
 
-impl<'a> Pack<'a> for Terms<'a> {
+impl<'a> Pack<'a> for DeliveryOptions<'a> {
     #[inline]
     fn put(&self, out: &mut Vec<u8>) -> Result<(), Fault> {
         let count = self.ids.len();
@@ -145,14 +145,14 @@ impl<'a> Pack<'a> for Terms<'a> {
             return Err(here.fault(what));
         }
         if count == 0 {
-            return Ok(Terms { qos, retain, ids: SubscriptionIds::EMPTY });
+            return Ok(DeliveryOptions { qos, retain, ids: SubscriptionIds::EMPTY });
         }
         let from = *input;
         for _ in 0..count {
             take_id(input)?;
         }
         let bytes = &from.rest()[..input.at() - from.at()];
-        Ok(Terms { qos, retain, ids: SubscriptionIds { ids: Ids::Packed { count: count as usize, bytes } } })
+        Ok(DeliveryOptions { qos, retain, ids: SubscriptionIds { ids: Ids::Packed { count: count as usize, bytes } } })
     }
 }
 
@@ -160,12 +160,12 @@ impl<'a> Pack<'a> for Keeper<'a> {
     #[inline]
     fn put(&self, out: &mut Vec<u8>) -> Result<(), Fault> {
         self.id.put(out)?;
-        self.terms.put(out)
+        self.options.put(out)
     }
 
     #[inline]
     fn take(input: &mut Input<'a>) -> Result<Self, Fault> {
-        Ok(Keeper { id: KeeperId::take(input)?, terms: Terms::take(input)? })
+        Ok(Keeper { id: KeeperId::take(input)?, options: DeliveryOptions::take(input)? })
     }
 }
 
@@ -173,24 +173,25 @@ impl<'a> Pack<'a> for Keeper<'a> {
 mod tests {
     use super::*;
 
-    fn packed(terms: Terms<'_>) -> Vec<u8> {
+    fn packed(options: DeliveryOptions<'_>) -> Vec<u8> {
         let mut bytes = vec![];
-        terms.put(&mut bytes).unwrap();
+        options.put(&mut bytes).unwrap();
         bytes
     }
 
-    /// Are the usual terms one byte, and do all read back?
+    /// Are the usual options one byte, and do all read back?
     #[test]
-    fn terms_read_back() {
+    fn options_read_back() {
         let ids = [1, 200, SUBSCRIPTION_ID_MAX];
         let all = [SubscriptionIds::EMPTY, SubscriptionIds::one(77), SubscriptionIds::from_slice(&ids)];
         for (qos, ids) in (0..3).flat_map(|qos| all.map(|ids| (qos, ids))) {
             for retain in [false, true] {
-                let terms = Terms { qos, retain, ids };
-                let bytes = packed(terms);
-                assert_eq!(Terms::take(&mut Input::new(&bytes)), Ok(terms));
+                let options = DeliveryOptions { qos, retain, ids };
+                let bytes = packed(options);
+                assert_eq!(DeliveryOptions::take(&mut Input::new(&bytes)), Ok(options));
                 assert_eq!(bytes.len() == 1, ids.is_empty());
-                (0..bytes.len()).for_each(|cut| assert!(Terms::take(&mut Input::new(&bytes[..cut])).is_err()));
+                (0..bytes.len())
+                    .for_each(|cut| assert!(DeliveryOptions::take(&mut Input::new(&bytes[..cut])).is_err()));
             }
         }
     }
@@ -198,12 +199,12 @@ mod tests {
     /// Are too many identifiers refused, and one that is too large, in writing and reading?
     #[test]
     fn identifiers_are_bounded() {
-        let of = |ids| Terms { qos: 1, retain: false, ids };
+        let of = |ids| DeliveryOptions { qos: 1, retain: false, ids };
         let many = vec![1; SUBSCRIPTION_IDS_MAX + 1];
         assert!(of(SubscriptionIds::from_slice(&many)).put(&mut vec![]).is_err());
         assert!(of(SubscriptionIds::from_slice(&many[1..])).put(&mut vec![]).is_ok());
         assert!(of(SubscriptionIds::one(SUBSCRIPTION_ID_MAX + 1)).put(&mut vec![]).is_err());
-        assert!(Terms::take(&mut Input::new(&[0b1001, 0x80, 0x80, 0x80, 0x80, 0x01])).is_err());
-        assert!(Terms::take(&mut Input::new(&[0b11])).is_err(), "QoS 3");
+        assert!(DeliveryOptions::take(&mut Input::new(&[0b1001, 0x80, 0x80, 0x80, 0x80, 0x01])).is_err());
+        assert!(DeliveryOptions::take(&mut Input::new(&[0b11])).is_err(), "QoS 3");
     }
 }

@@ -10,6 +10,7 @@ mod show;
 use std::collections::VecDeque;
 
 use lapwing_codec::ReasonCode;
+use lapwing_session::CommitToken;
 
 use super::Shard;
 use crate::desk::Reply;
@@ -19,15 +20,15 @@ use list::Listing;
 /// Messages of an emptied queue that go in one turn.
 const MESSAGES_PER_SHARE: usize = 1024;
 
-/// Questions and orders that are not answered yet.
+/// What operators have asked or ordered and were not answered yet.
 #[derive(Default)]
-pub(super) struct Asked {
+pub(super) struct OperatorRequests {
     line: VecDeque<Work>,
-    /// Done, and answered when the promise is kept.
-    done: VecDeque<(u64, Done)>,
+    /// Done, and answered when the token is committed: what an order has ended does not come back after a crash.
+    done: VecDeque<(CommitToken, Done)>,
 }
 
-/// One of them, as far as it has come.
+/// One question or order, as far as it was worked on.
 enum Work {
     Ask(SessionAsk),
     List(Box<Listing>),
@@ -50,10 +51,10 @@ enum Done {
     Renewed(Reply<()>),
 }
 
-impl Asked {
-    /// Whether a turn would get something done; `kept`: the last promise that is.
-    pub(super) fn has_work(&self, kept: u64) -> bool {
-        !self.line.is_empty() || self.done.front().is_some_and(|(promise, _)| *promise <= kept)
+impl OperatorRequests {
+    /// Whether a turn would get something done; `committed`: the last token that is.
+    pub(super) fn has_work(&self, committed: CommitToken) -> bool {
+        !self.line.is_empty() || self.done.front().is_some_and(|(token, _)| *token <= committed)
     }
 }
 
@@ -61,21 +62,22 @@ impl Shard {
     /// Takes new questions, works on one of them, and answers orders that the disk has.
     pub(super) fn serve_operators(&mut self) {
         let new = self.shared.session_desk(self.id.index()).take();
-        self.asked.line.extend(new.into_iter().map(Work::Ask));
+        self.operator_requests.line.extend(new.into_iter().map(Work::Ask));
         self.answer_done();
-        if let Some(work) = self.asked.line.pop_front()
+        if let Some(work) = self.operator_requests.line.pop_front()
             && let Some(rest) = self.work_on(work)
         {
             // Behind the others: what is asked of one session does not wait for a list of all.
-            self.asked.line.push_back(rest);
+            self.operator_requests.line.push_back(rest);
         }
     }
 
     fn answer_done(&mut self) {
-        let kept = self.clients.promises.kept();
-        let is_kept = |done: &VecDeque<(u64, Done)>| done.front().is_some_and(|(promise, _)| *promise <= kept);
-        while is_kept(&self.asked.done)
-            && let Some((_, done)) = self.asked.done.pop_front()
+        let committed = self.clients.commit_tokens.committed();
+        let is_committed =
+            |done: &VecDeque<(CommitToken, Done)>| done.front().is_some_and(|(token, _)| *token <= committed);
+        while is_committed(&self.operator_requests.done)
+            && let Some((_, done)) = self.operator_requests.done.pop_front()
         {
             match done {
                 Done::Ended(reply) => reply.send(true),
@@ -115,7 +117,7 @@ impl Shard {
     fn end_by_order(&mut self, client_id: &str, reply: Reply<bool>) {
         let Some(key) = self.clients.find(client_id) else { return reply.send(false) };
         // Of one that ends with its connection the log may have the will: it must not be published again after a crash.
-        let is_logged = self.clients.entry(key).is_some_and(|entry| entry.kept_as.logged().is_some());
+        let is_logged = self.clients.row(key).is_some_and(|row| row.kept_as.logged().is_some());
         self.expel(key, ReasonCode::AdministrativeAction, "an operator has ended the session");
         self.counters.traffic.sessions_ended_by_order.add(1);
         let Some(reply) = self.answer_with_will(client_id, reply) else { return };
@@ -128,14 +130,14 @@ impl Shard {
 
     /// That a session is over is being written down: who has ended it hears of it when that is done.
     pub(super) fn answer_ended(&mut self, reply: Reply<bool>) {
-        let promise = self.clients.promises.take();
-        self.asked.done.push_back((promise, Done::Ended(reply)));
+        let token = self.clients.commit_tokens.take();
+        self.operator_requests.done.push_back((token, Done::Ended(reply)));
     }
 
     /// Ends a client's connection; it may come again at once, and its session is there if it was to stay.
     fn kick_by_order(&mut self, client_id: &str) -> bool {
         let key = self.clients.find(client_id);
-        let Some(index) = key.and_then(|key| self.clients.entry(key)).and_then(|entry| entry.connection) else {
+        let Some(index) = key.and_then(|key| self.clients.row(key)).and_then(|row| row.connection) else {
             return false;
         };
         self.dismiss(index, ReasonCode::AdministrativeAction, "an operator has closed the connection");
@@ -148,17 +150,17 @@ impl Shard {
         if self.clients.keeping.is_none() {
             return reply.send(());
         }
-        let promise = self.clients.promises.take();
-        self.asked.done.push_back((promise, Done::Renewed(reply)));
+        let token = self.clients.commit_tokens.take();
+        self.operator_requests.done.push_back((token, Done::Renewed(reply)));
     }
 
     fn begin_to_empty(&mut self, client_id: Box<str>, reply: Reply<Option<Emptied>>) -> Option<Work> {
         let key = self.clients.find(&client_id);
-        let Some(entry) = key.and_then(|key| self.clients.entry(key)) else {
+        let Some(row) = key.and_then(|key| self.clients.row(key)) else {
             reply.send(None);
             return None;
         };
-        let left = entry.session.queued_messages();
+        let left = row.session.queued_messages();
         self.empty_on(Emptying { client_id, left, emptied: Emptied::default(), reply })
     }
 
@@ -181,8 +183,8 @@ impl Shard {
         }
         let Emptying { emptied, reply, .. } = emptying;
         if is_kept {
-            let promise = self.clients.promises.take();
-            self.asked.done.push_back((promise, Done::Emptied(emptied, reply)));
+            let token = self.clients.commit_tokens.take();
+            self.operator_requests.done.push_back((token, Done::Emptied(emptied, reply)));
         } else {
             reply.send(Some(emptied));
         }

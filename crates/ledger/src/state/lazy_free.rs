@@ -10,20 +10,20 @@ use crate::queue::Queue;
 const REFERENCES_PER_ENTRY: usize = 256;
 
 #[derive(Debug, Default)]
-pub(crate) struct Graves {
+pub(crate) struct LazyFree {
     queues: VecDeque<Queue>,
 }
 
-impl Graves {
-    pub(crate) fn bury(&mut self, queue: Queue) {
+impl LazyFree {
+    pub(crate) fn add(&mut self, queue: Queue) {
         if queue.len() > 0 {
             self.queues.push_back(queue);
         }
     }
 
-    /// Takes down a share.
+    /// Takes down a share of the oldest of them.
     #[inline]
-    pub(crate) fn dig(&mut self, live: &mut Live) {
+    pub(crate) fn free_some(&mut self, live: &mut Live) {
         for _ in 0..REFERENCES_PER_ENTRY {
             let Some(queue) = self.queues.front_mut() else { return };
             match queue.pop() {

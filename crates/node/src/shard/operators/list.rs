@@ -9,7 +9,7 @@ use lapwing_session::SessionKey;
 use super::Shard;
 use crate::desk::Reply;
 use crate::session_pages::{PageRoom, Rank, SessionPage, SessionQuery};
-use crate::shard::entry::Entry;
+use crate::shard::session_row::SessionRow;
 
 /// Places of the table looked at in one turn: about 50 microseconds.
 const PLACES_PER_SHARE: usize = 512;
@@ -36,26 +36,26 @@ impl Listing {
         Listing { query, reply, place: 0, first, rowless, room, page: SessionPage::default() }
     }
 
-    fn look_at(&mut self, entry: &Entry) {
-        let (messages, bytes) = (entry.session.queued_messages(), entry.session.queued_bytes());
-        let inflight = entry.session.inflight_messages();
-        if !self.query.fits(entry.session.client_id(), entry.connection.is_some(), messages, inflight) {
+    fn look_at(&mut self, row: &SessionRow) {
+        let (messages, bytes) = (row.session.queued_messages(), row.session.queued_bytes());
+        let inflight = row.session.inflight_messages();
+        if !self.query.fits(row.session.client_id(), row.connection.is_some(), messages, inflight) {
             return;
         }
         self.page.matching += 1;
         self.page.waiting_messages += messages as u64;
         self.page.waiting_bytes += bytes;
-        if !self.query.is_next(entry.session.client_id()) {
+        if !self.query.is_next(row.session.client_id()) {
             return;
         }
         self.page.left += 1;
-        let rank = (self.query.weight(messages, bytes), entry.session.shared_client_id().clone());
+        let rank = (self.query.weight(messages, bytes), row.session.shared_client_id().clone());
         if self.first.len() < self.query.limit {
-            self.first.push((rank, entry.session.key()));
+            self.first.push((rank, row.session.key()));
         } else if let Some(mut last) = self.first.peek_mut()
             && rank < last.0
         {
-            *last = (rank, entry.session.key());
+            *last = (rank, row.session.key());
         }
     }
 }
@@ -70,7 +70,7 @@ impl Shard {
         if listing.place < places {
             let share = listing.place..places.min(listing.place + PLACES_PER_SHARE);
             listing.place = share.end;
-            share.filter_map(|place| self.clients.session_at(place)).for_each(|entry| listing.look_at(entry));
+            share.filter_map(|place| self.clients.session_at(place)).for_each(|row| listing.look_at(row));
             return Some(listing);
         }
         if !listing.first.is_empty() {

@@ -8,8 +8,8 @@ use super::keeping::{Kept, LoggedAs};
 use super::standing::Standing;
 use crate::identity_shares::HeldPlace;
 
-/// A session and where its connection is.
-pub(crate) struct Entry {
+/// One row of the table: a session, where its connection is, and what the shard keeps beside it.
+pub(crate) struct SessionRow {
     pub(crate) session: Session,
     /// Who its client is.
     pub(crate) standing: Standing,
@@ -34,9 +34,9 @@ pub(crate) struct Entry {
 }
 
 // With the session in it. A broker may have a hundred thousand of them, of which most are idle.
-const _: () = assert!(size_of::<Entry>() <= 440);
+const _: () = assert!(size_of::<SessionRow>() <= 440);
 
-impl Entry {
+impl SessionRow {
     /// Of a session that has just begun or come back.
     pub(super) fn new(
         session: Session,
@@ -45,7 +45,7 @@ impl Entry {
         standing: Standing,
         membership: Membership,
     ) -> Self {
-        Entry {
+        SessionRow {
             session,
             standing,
             connection,
@@ -64,11 +64,11 @@ impl Entry {
     /// durable.
     pub(super) fn tell(&mut self, told: &mut Vec<Fact>, facts: &mut Vec<(Kept, Fact)>) -> bool {
         self.session.take_facts(told);
-        let holds_output = told.iter().any(Fact::holds_output);
+        let fences_output = told.iter().any(Fact::fences_output);
         match self.kept_as.kept {
             Some(kept) => facts.extend(told.drain(..).map(|fact| (kept, fact))),
             None => told.clear(),
         }
-        holds_output
+        fences_output
     }
 }

@@ -4,9 +4,9 @@ use crate::error::StoreError;
 
 /// A data group, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GroupId(pub u16);
+pub struct DataGroupId(pub u16);
 
-impl GroupId {
+impl DataGroupId {
     /// How many there are.
     pub const COUNT: u16 = 16;
 
@@ -18,18 +18,18 @@ impl GroupId {
     /// As an index of lists with one entry per group.
     ///
     /// # Errors
-    /// `NoGroup`.
+    /// `NoDataGroup`.
     pub(crate) fn place(self) -> Result<usize, StoreError> {
         match self.0 < Self::COUNT {
             true => Ok(usize::from(self.0)),
-            false => Err(StoreError::NoGroup { group: self.0, groups: Self::COUNT }),
+            false => Err(StoreError::NoDataGroup { group: self.0, groups: Self::COUNT }),
         }
     }
 }
 
 /// How many groups, for lists.
-pub(crate) const GROUPS: usize = GroupId::COUNT as usize;
+pub(crate) const GROUPS: usize = DataGroupId::COUNT as usize;
 /// The partition of records that belong to no group but to the journal itself.
-pub(crate) const OWN: u32 = GroupId::COUNT as u32;
+pub(crate) const OWN: u32 = DataGroupId::COUNT as u32;
 /// Runs of a commit are of partitions below this.
 pub(crate) const PARTITIONS: u32 = OWN + 1;
