@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -74,6 +75,29 @@ class MosquittoBridge:
     def said(self) -> str:
         """Its log so far."""
         return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+    def published_after_release(self, receiver: str) -> int:
+        """How many PUBLISH of QoS 2 it sent `receiver` once more though it had sent it their PUBREL, by its own log.
+
+        2.0.11 does that after its own restart, to its clients and its bridges: what it takes up beyond its limit of
+        messages under way it takes for unsent, whatever its state was (`persist__client_msg_restore` puts it among the
+        queued ones).
+        """
+        packet = re.compile(
+            rf"Sending PUBREL to {re.escape(receiver)} \(m(?P<released>\d+)\)"
+            rf"|Received PUBCOMP from {re.escape(receiver)} \(Mid: (?P<complete>\d+),"
+            rf"|Sending PUBLISH to {re.escape(receiver)} \(d1, q2, r\d, m(?P<again>\d+),"
+        )
+        released: set[str] = set()
+        count = 0
+        for found in packet.finditer(self.said()):
+            if packet_id := found["released"]:
+                released.add(packet_id)
+            elif packet_id := found["complete"]:
+                released.discard(packet_id)
+            else:
+                count += found["again"] in released
+        return count
 
 
 StartBridge = Callable[..., tuple[RestartingBroker, MosquittoBridge]]

@@ -64,6 +64,7 @@ def carry(count: int, bridged: Callable, eventually: Eventually, *, killed: bool
 
     Where Lapwing is killed Mosquitto 2.0.11 doubles at QoS 2 what it has under way from it: that is sent again as it
     must be, with DUP and the packet id it had, and Mosquitto hands it on once more. Nothing is lost in either case.
+    What 2.0.11 itself publishes once more after its PUBREL is its own doing, and counted in its log.
     """
     lines = "".join(
         f"topic {way}/{qos}/# {to} {qos}\n" for way, to in (("up", "out"), ("down", "in")) for qos in (1, 2)
@@ -95,16 +96,19 @@ def carry(count: int, bridged: Callable, eventually: Eventually, *, killed: bool
                 there.publish(f"up/{qos}/x", b"%d" % number, qos)
                 here.publish(f"down/{qos}/x", b"%d" % number, qos)
             restart()
-        for peer, way in ((here, "up"), (there, "down")):
+        for peer, way, receiver in ((here, "up", "local.br-1"), (there, "down", "there")):
             wanted = {(f"{way}/{1 + number % 2}/x", b"%d" % number) for number in range(count)}
             # As long as more comes there is no hurry: only silence is a failure.
             while (done := len(peer.carried)) < count:
                 eventually(partial(_has_more, peer, done), f"{way}: {count - done} are missing")
             assert set(peer.carried) == wanted
-            doubled = [
-                message for message, times in peer.carried.items() if message[0].startswith(f"{way}/2") and times > 1
-            ]
-            assert killed or not doubled, f"doubled at QoS 2: {doubled[:10]}"
+            doubled = {
+                message: times - 1
+                for message, times in peer.carried.items()
+                if message[0].startswith(f"{way}/2") and times > 1
+            }
+            its_own = bridge.published_after_release(receiver)
+            assert killed or sum(doubled.values()) <= its_own, f"doubled at QoS 2, {its_own} by Mosquitto: {doubled}"
         eventually(lambda: here.all_acknowledged and there.all_acknowledged, "not all is acknowledged")
 
 
