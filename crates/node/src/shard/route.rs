@@ -64,14 +64,6 @@ impl Shard {
             header.flags = RouteFlags::IN_MEMORY;
             self.counters.in_memory.add(1);
         }
-        let mut found = self.match_tree(routed, client_id);
-        if found.groups != 0 {
-            (header.publisher, header.ingress_us) = (publisher, self.clients.now_us);
-        }
-        if !self.groups.is_empty() {
-            let publisher = Publisher::Id(client_id);
-            found.any |= self.publish_to_groups(routed, GroupOrigin { publisher, ingress_us: self.clients.now_us });
-        }
         let retain_owner = publish.retain.then(|| self.owner_of_topic(publish.topic));
         if let Some(owner) = retain_owner {
             header.retained_seq = self.sequences.send(owner);
@@ -90,8 +82,17 @@ impl Shard {
         };
         // The entry that clears a topic goes before the one that names the publisher of the message that cleared it. A crash between
         // them leaves the topic cleared, and the publisher's repeat clears it again. The other way round the repeat would be known,
-        // and dropped, while the topic still had its message.
+        // and dropped, while the topic still had its message. And it goes before anybody is given the message: who keeps it is
+        // told the index that the message's own entry will have, and no other may come between.
         let is_cleared = self.clear_retained(publish.qos);
+        let mut found = self.match_tree(routed, client_id);
+        if found.groups != 0 {
+            (header.publisher, header.ingress_us) = (publisher, self.clients.now_us);
+        }
+        if !self.groups.is_empty() {
+            let publisher = Publisher::Id(client_id);
+            found.any |= self.publish_to_groups(routed, GroupOrigin { publisher, ingress_us: self.clients.now_us });
+        }
         let about = About { publisher, origin, holder: header.holder };
         let is_kept = self.keep(routed, retained, about) | is_cleared;
         let elsewhere = retain_owner.filter(|owner| *owner != self.id);
@@ -217,6 +218,17 @@ impl Shard {
             self.renew_topic_rules();
             self.clients.in_memory = true;
         }
+        let mut retained = None;
+        if flags.has(RouteFlags::RETAIN) {
+            self.sequences.apply(from);
+            let RouteHeader { publisher, retained_seq: seq, holder, .. } = *header;
+            let source = Source { publisher, origin: from, seq, holder };
+            let reserved =
+                (header.reserved_bytes > 0).then(|| self.retained.room_in_mail(holder, header.reserved_bytes));
+            retained = self.retain(routed, source, reserved);
+        }
+        // As in `route_as_it_is`: before anybody is told the index of the message's entry.
+        self.clear_retained(routed.publish().qos);
         let Shard { tree, clients, counters, now_ms, .. } = self;
         if flags.has(RouteFlags::SESSIONS) {
             let mut deliveries = 0;
@@ -232,16 +244,6 @@ impl Shard {
             let publisher = Publisher::Hash(header.publisher);
             self.publish_to_groups(routed, GroupOrigin { publisher, ingress_us: header.ingress_us });
         }
-        let mut retained = None;
-        if flags.has(RouteFlags::RETAIN) {
-            self.sequences.apply(from);
-            let RouteHeader { publisher, retained_seq: seq, holder, .. } = *header;
-            let source = Source { publisher, origin: from, seq, holder };
-            let reserved =
-                (header.reserved_bytes > 0).then(|| self.retained.room_in_mail(holder, header.reserved_bytes));
-            retained = self.retain(routed, source, reserved);
-        }
-        self.clear_retained(routed.publish().qos);
         let RouteHeader { publisher, origin, holder, .. } = *header;
         self.keep(routed, retained, About { publisher, origin, holder });
     }

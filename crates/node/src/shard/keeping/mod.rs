@@ -141,6 +141,8 @@ impl Keeping {
 
     /// Hands an entry to the log; returns its index. `awaited`: somebody waits for it.
     fn append(&mut self, log: &mut LogFeed, slot: Slot, awaited: bool, entry: &Entry<'_>) -> u64 {
+        // Who keeps the message in hand was told the index of the next entry: that has to be the message's own.
+        debug_assert!(self.open & 1 << slot.data_group() == 0, "another entry has come before the message in hand");
         self.bytes.clear();
         let index = self.next_index(slot);
         if let Err(fault) = entry.encode(&mut self.bytes) {
