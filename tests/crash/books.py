@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 SHOWN = 8
@@ -63,17 +64,22 @@ class Interest:
 
 @dataclass
 class Keeping:
-    """What one session, or one group, was promised and has been given since it began."""
+    """What one session, or one group, was promised and has been given since it began.
+
+    Attributes:
+        cleared: By topic, how many messages without payload it was given: they have no number to know them by.
+    """
 
     name: str
     is_ordered: bool = True
     interests: list[Interest] = field(default_factory=list)
     seen: dict[tuple[str, int], int] = field(default_factory=dict)
     last: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    cleared: Counter[str] = field(default_factory=Counter)
 
     def begin_anew(self) -> None:
         """It is another one with the old name: nothing is owed, nothing was seen."""
-        self.interests, self.seen, self.last = [], {}, {}
+        self.interests, self.seen, self.last, self.cleared = [], {}, {}, Counter()
 
 
 class Books:
@@ -131,6 +137,9 @@ class Books:
     def deliver(self, keeping: Keeping, topic: str, payload: bytes, qos: int) -> None:
         """A message has arrived, and was not recognised by its packet id as one that had arrived before."""
         self.delivered += 1
+        if not payload:
+            self._count_clearing(keeping, topic, qos)
+            return
         message = self.messages.get(identity(payload))
         if message is None or (message.topic, message.payload) != (topic, payload):
             self.find(f"{keeping.name} got {payload[:60]!r} on {topic}, which nobody sent")
@@ -139,6 +148,13 @@ class Books:
         if not allowing:
             self.find(f"{keeping.name} got {message} without a subscription")
         self._count(keeping, message, qos)
+
+    def _count_clearing(self, keeping: Keeping, topic: str, qos: int) -> None:
+        keeping.cleared[topic] = times = keeping.cleared[topic] + 1
+        sent = [message for message in self.messages.values() if not message.payload and message.topic == topic]
+        allowed = sum(any(interest.allows(message) for interest in keeping.interests) for message in sent)
+        if times > allowed and qos != 1:
+            self.find(f"{keeping.name} got {times} messages without payload on {topic} at QoS {qos}, of {allowed}")
 
     def _count(self, keeping: Keeping, message: Message, qos: int) -> None:
         key = (message.publisher, message.serial)
@@ -158,8 +174,10 @@ class Books:
     def owed(self, keeping: Keeping) -> list[Message]:
         """Acknowledged messages that have not arrived there."""
         waiting = (message for message in self.messages.values() if message.taken_at is not None and message.qos)
-        unseen = (message for message in waiting if (message.publisher, message.serial) not in keeping.seen)
-        return [message for message in unseen if any(interest.owes(message) for interest in keeping.interests)]
+        owed = [message for message in waiting if any(interest.owes(message) for interest in keeping.interests)]
+        unseen = [one for one in owed if one.payload and (one.publisher, one.serial) not in keeping.seen]
+        clearing = Counter(message.topic for message in owed if not message.payload) - keeping.cleared
+        return unseen + [one for one in owed if not one.payload and clearing[one.topic]]
 
     def check_arrived(self) -> None:
         """Finds what every session and group still has to get; nothing is on its way any more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-STREAM, GROUP, HOLD, WILLS = "all", "crew", "h/#", "w/#"
+STREAM, GROUP, HOLD, WILLS, RETAINED = "all", "crew", "h/#", "w/#", "r/#"
 LONG_S = 3_600
 """Longer than any round lasts."""
 _KIB = 1 << 10
@@ -161,7 +161,10 @@ def plan(seed: int, *, power_cut: bool = False) -> Plan:
         queue_memory_bytes=random.choice((1, 64, 256 * 1024)) * _KIB,
         partitions=random.randint(1, 3),
         publishers=tuple(_publishers(random, topics)),
-        subscribers=tuple(_subscriber(random, f"sleeper-{n}", topics) for n in range(random.randint(2, 4))),
+        subscribers=(
+            *(_subscriber(random, f"sleeper-{n}", topics) for n in range(random.randint(2, 4))),
+            *(_keeper(random, f"reader-{n}", RETAINED, random.choice((1, 2))) for n in range(random.randint(0, 3))),
+        ),
         members=tuple(
             _keeper(random, f"member-{n}", f"$share/{GROUP}/g/#", members_qos) for n in range(random.randint(1, 3))
         ),

@@ -15,14 +15,14 @@ from .device import Device
 from .loop import Loop
 from .machine import Machine, has_session, read_retained, read_stream
 from .mortals import Mortal
-from .plan import GROUP, HOLD, LONG_S, STREAM, Life, Plan, Publishing
+from .plan import GROUP, HOLD, LONG_S, RETAINED, STREAM, Life, Plan, Publishing
 from .power import PowerCut
 from .publisher import Publisher
 from .subscribers import Member, Sleeper, Subscriber, Taker
 
 LIFE_S, SETTLE_S, LAST_WORDS_S = 120.0, 120.0, 10.0
 """At most: each wait ends when what it is for has come."""
-_RETAINED, _STREAMED, _GROUPED = "r/#", "t/", "g/#"
+_STREAMED, _GROUPED = "t/", "g/#"
 
 
 @dataclass
@@ -132,7 +132,7 @@ class Round:
         """What is there before anybody comes back."""
         books = self.books
         must = {topic for topic, allowed in books.retained_allowed().items() if b"" not in allowed}
-        books.check_retained(read_retained(self._url, _RETAINED, must, self._patience_s))
+        books.check_retained(read_retained(self._url, RETAINED, must, self._patience_s))
         books.check_stream(read_stream(self._http, STREAM), _STREAMED)
 
     def _crash(self, *, power: bool) -> None:

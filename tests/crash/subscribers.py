@@ -121,6 +121,9 @@ class Subscriber(Device):
             if packet.packet_id in self._have:
                 return
             self._have.add(packet.packet_id)
+        if packet.retain:
+            # From before it subscribed: what is retained has a check of its own.
+            return
         self.books.deliver(self.keeping, packet.topic, packet.payload, packet.qos)
 
 

@@ -6,6 +6,9 @@ use crate::choices::Choices;
 
 /// Client ids that the wild ones share; each may have several connections at once.
 pub const IDS: usize = 4;
+/// Each lives in a data group where something else is kept that it has to do with: the retained messages of `r/a` and of `r/b`, the
+/// group `$share/x/g/#`, the hold of `h/a`. What is kept of both goes into one entry.
+pub const CLIENT_IDS: [&str; IDS] = ["wild-31", "wild-18", "wild-5", "wild-2"];
 /// Where messages go. The first letter says what holds for them: `p` a stream and nothing else, `m` memory alone, `w` the
 /// witness, `r` retained, `g` consumer groups, `h` held until somebody subscribes.
 pub const TOPICS: [&str; 12] = ["p/a", "p/b", "p/c/d", "m/a", "w/a", "w/b", "w/a", "r/a", "r/b", "g/a", "g/b", "h/a"];

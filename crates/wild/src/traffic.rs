@@ -6,7 +6,7 @@ use lapwing_codec::{
     UnsubscribeFiltersBuf, UserProperties, Version, Will, WillProperties,
 };
 
-use crate::action::{AckKind, Action, Answer, ConnectSpec, FILTERS, ILLEGAL, PublishSpec, Step, TOPICS};
+use crate::action::{AckKind, Action, Answer, CLIENT_IDS, ConnectSpec, FILTERS, ILLEGAL, PublishSpec, Step, TOPICS};
 use crate::books::Books;
 use crate::client::Line;
 use crate::run::{LINES_MAX, Run};
@@ -83,7 +83,7 @@ impl Run {
             is_bridge: false,
             clean_start: spec.clean,
             keep_alive_s: 0,
-            client_id: ["wild-0", "wild-1", "wild-2", "wild-3"][line.id],
+            client_id: CLIENT_IDS[line.id],
             will,
             username: None,
             password: None,
