@@ -29,6 +29,7 @@ __all__ = [
     "exposures",
     "files_digest",
     "filter_fault",
+    "filter_matches",
     "give_back_start",
     "guards_of_mqtt",
     "hash_password",
@@ -134,6 +135,9 @@ def topic_fault(topic: str) -> str | None:
 
     By the rules of MQTT 4.7, without the limits of a broker.
     """
+
+def filter_matches(topic_filter: str, topic: str) -> bool:
+    """Whether an ordinary filter matches a topic, by the rules of MQTT 4.7."""
 
 def filter_fault(topic_filter: str) -> str | None:
     """Why nobody can subscribe to a filter, ordinary or shared, in words behind it; None: somebody can.

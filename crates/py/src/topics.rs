@@ -1,7 +1,8 @@
-//! What is a topic and what is a filter, as the codec judges it: for what Python says of them before a packet has them.
+//! What is a topic, what is a filter and which match, as the codec judges it: for what Python says of them before a packet has
+//! them.
 
 use lapwing_codec::Limits;
-use lapwing_codec::topic::{TopicError, validate_filter, validate_topic_name};
+use lapwing_codec::topic::{TopicError, matches, validate_filter, validate_topic_name};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -15,6 +16,12 @@ pub(crate) fn topic_fault(topic: &Bound<'_, PyString>) -> Option<String> {
 #[pyfunction]
 pub(crate) fn filter_fault(topic_filter: &Bound<'_, PyString>) -> Option<String> {
     fault(topic_filter, validate_filter)
+}
+
+/// Whether an ordinary filter matches a topic.
+#[pyfunction]
+pub(crate) fn filter_matches(topic_filter: &str, topic: &str) -> bool {
+    matches(topic_filter, topic)
 }
 
 fn fault(text: &Bound<'_, PyString>, judge: fn(&str, &Limits) -> Result<(), TopicError>) -> Option<String> {

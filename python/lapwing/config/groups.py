@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from lapwing._core import filter_matches
 from lapwing.config.group_rules import GroupRule
 from lapwing.config.several import refuse_all
 from lapwing.config.strategies import check_number_of_parameters, check_parameters, parse_parameter_name, parse_strategy
 from lapwing.config.streams import parse_filter
-from lapwing.config.topics import is_matched, parse_topic
+from lapwing.config.topics import parse_topic
 from lapwing.config.units import Duration, Size
 from lapwing.hooks.loading import parse_use
 
@@ -126,7 +127,7 @@ class GroupConfig(BaseModel):
         if len(set(self.filters)) < len(self.filters):
             yield "a filter is there twice: remove one of them"
         for name, topic in (("dead_letter_topic", self.dead_letter_topic), ("missed_topic", self.missed_topic)):
-            own = next((filter_ for filter_ in self.filters if topic and is_matched(topic, filter_)), None)
+            own = next((filter_ for filter_ in self.filters if topic and filter_matches(filter_, topic)), None)
             if own is not None:
                 yield f'{name} is matched by the group\'s own filter "{own}": name a topic outside it'
 

@@ -12,7 +12,6 @@ from lapwing.config import Config, Loaded, load, node_json
 from lapwing.config.one_group import group_json, parse_group, written_group
 from lapwing.config.show import as_json, as_toml
 from lapwing.config.strategies import PARAMETERS, STRATEGIES
-from lapwing.config.topics import is_matched
 from lapwing.errors import ConfigError
 
 FULL = """\
@@ -160,26 +159,6 @@ def test_layers_reach_groups(tmp_path: Path) -> None:
     result = loaded(tmp_path, environment=environment, settings=["groups.alarms.parameters.window=4"])
     alarms = result.config.groups["alarms"]
     assert (alarms.strategy, alarms.parameters, alarms.workers) == ("c3", {"window": 4.0}, 4)
-
-
-@pytest.mark.parametrize(
-    ("topic", "topic_filter", "expected"),
-    [
-        ("a/b", "a/b", True),
-        ("a/b", "a/b/c", False),
-        ("a/b/c", "a/b", False),
-        ("a/b", "a/+", True),
-        ("a", "a/#", True),
-        ("a/b/c", "a/#", True),
-        ("ab", "a/#", False),
-        ("a//c", "a/+/c", True),
-        ("x", "#", True),
-        ("b/a", "+/+", True),
-        ("b/a", "+/b", False),
-    ],
-)
-def test_filters_match_as_the_specification_says(topic: str, topic_filter: str, expected: bool) -> None:
-    assert is_matched(topic, topic_filter) is expected
 
 
 def test_one_table_there_and_back() -> None:

@@ -20,13 +20,3 @@ def parse_topic(text: str) -> str:
     if text.startswith("$"):
         raise ValueError("must not begin with $: those topics are the broker's own")
     return text
-
-
-def is_matched(topic: str, topic_filter: str) -> bool:
-    """Whether an ordinary filter matches a topic that does not begin with ``$``."""
-    levels = topic.split("/")
-    wanted = topic_filter.split("/")
-    if wanted[-1] == "#":
-        wanted.pop()
-        levels = levels[: len(wanted)]
-    return len(levels) == len(wanted) and all(want in ("+", level) for want, level in zip(wanted, levels, strict=True))

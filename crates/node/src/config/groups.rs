@@ -210,10 +210,7 @@ impl GroupConfig {
     fn check_topics(&self, key: &dyn Fn(&str) -> String) -> Result<(), NodeError> {
         for (field, topic) in [("dead_letter_topic", &self.dead_letter_topic), ("missed_topic", &self.missed_topic)] {
             let Some(topic) = topic else { continue };
-            if topic::validate_topic_name(topic, &CodecLimits::default()).is_err() || topic.starts_with('$') {
-                let what = format!("\"{topic}\" is not a topic name");
-                return Err(NodeError::config(&key(field), what, "Write a topic such as \"dead/alarms\"."));
-            }
+            check_topic(&key(field), topic)?;
             if let Some(filter) = self.filters.iter().find(|filter| topic::matches(filter, topic)) {
                 let what = format!("\"{topic}\" is matched by the group's own filter \"{filter}\"");
                 return Err(NodeError::config(&key(field), what, "Write a topic that the group does not take itself."));
@@ -253,6 +250,18 @@ fn check_name(name: &str) -> Result<(), NodeError> {
     if is_long || name.contains(['/', '+', '#']) || name.chars().any(char::is_control) {
         let what = format!("{name:?} is not the name of a group");
         return Err(NodeError::config("groups", what, "Use 1 to 256 bytes without '/', '+' and '#'."));
+    }
+    Ok(())
+}
+
+/// Checks the name of a topic that the node publishes to on its own.
+fn check_topic(key: &str, topic: &str) -> Result<(), NodeError> {
+    let remedy = "Write a topic such as \"dead/alarms\".";
+    topic::validate_topic_name(topic, &CodecLimits::default())
+        .map_err(|why| NodeError::config(key, format!("\"{topic}\" is not a topic name: {why}"), remedy))?;
+    if topic.starts_with('$') {
+        let what = format!("\"{topic}\" begins with $: those topics are the broker's own");
+        return Err(NodeError::config(key, what, remedy));
     }
     Ok(())
 }
