@@ -36,7 +36,7 @@ impl RouteFlags {
     /// A table of topics keeps it in memory alone, wherever it comes.
     pub(crate) const IN_MEMORY: RouteFlags = RouteFlags(16);
 
-    pub(crate) fn with(self, other: RouteFlags) -> RouteFlags {
+    pub(crate) const fn with(self, other: RouteFlags) -> RouteFlags {
         RouteFlags(self.0 | other.0)
     }
 

@@ -50,10 +50,6 @@ pub(crate) struct Clients {
     /// What kept sessions have told in this turn.
     pub(crate) facts: Vec<(Kept, Fact)>,
     told: Vec<Fact>,
-    /// Data groups that have the message in hand already, from before the node started: a bit each.
-    pub(crate) repeats: u16,
-    /// The message in hand is kept in memory alone, because a rule about its topic says so.
-    pub(crate) in_memory: bool,
     /// What acknowledgements and fenced output wait for.
     pub(crate) commit_tokens: CommitTokens,
     /// Connections whose output waits for the disk.
@@ -94,8 +90,6 @@ impl Clients {
             keeping: None,
             facts: Vec::new(),
             told: Vec::new(),
-            repeats: 0,
-            in_memory: false,
             commit_tokens: CommitTokens::new(shards),
             fenced: Vec::new(),
             windows: None,

@@ -1,34 +1,131 @@
-//! A message for one session here.
+//! A message for one session here, and what all who are given it have to know of it.
 
 use std::num::NonZeroU64;
 
 use lapwing_session::{Delivered, Grant, Routed, SessionKey};
 
+use super::Shard;
 use super::clients::Clients;
-use super::keeping::Kept;
+use super::keeping::{Keepers, Keeping, Kept, Origin};
+use super::route::Publisher;
 use super::session_row::SessionRow;
+use crate::holder::Holder;
+use crate::mail::{RouteFlags, RouteHeader};
+use crate::slot::{Slot, stable_hash};
+
+/// One message while this shard hands it to all who want it here, and what they say to that: made anew for each message, handed
+/// down, and given to [`Shard::keep`] at the end.
+pub(crate) struct DeliveryContext<'a> {
+    pub(crate) routed: &'a Routed<'a>,
+    /// Hash of its publisher's client id; 0: nobody asks.
+    pub(crate) publisher: u64,
+    /// Of a QoS 2 message of a kept session: whose, and which use of its packet id.
+    pub(crate) origin: Option<Origin>,
+    /// Of a retained one, where identities have shares: whose it is.
+    pub(crate) holder: Option<Holder>,
+    /// When it had been read, on the node's clock.
+    pub(crate) ingress_us: u64,
+    /// It is kept in memory alone, because a rule about its topic says so.
+    pub(crate) in_memory: bool,
+    /// Data groups that have it already, from before the node started: a bit each.
+    repeats: u16,
+    /// Who keeps it on disk; none before the first.
+    keepers: Option<Box<Keepers>>,
+}
+
+impl<'a> DeliveryContext<'a> {
+    /// Of a message of which nothing else is known.
+    pub(crate) const fn new(routed: &'a Routed<'a>) -> Self {
+        let (publisher, origin, holder, ingress_us) = (0, None, None, 0);
+        DeliveryContext { routed, publisher, origin, holder, ingress_us, in_memory: false, repeats: 0, keepers: None }
+    }
+
+    /// Whether who is kept in this slot's data group has it from before the node started.
+    pub(crate) fn is_repeat(&self, slot: Slot) -> bool {
+        self.repeats & 1 << slot.data_group() != 0
+    }
+
+    /// What other shards have to know of it.
+    pub(crate) fn header(&self) -> RouteHeader {
+        RouteHeader {
+            flags: if self.in_memory { RouteFlags::IN_MEMORY } else { RouteFlags::default() },
+            publisher: self.publisher,
+            holder: self.holder,
+            ingress_us: self.ingress_us,
+            expires_at_ms: self.routed.expires_at_ms(),
+            origin: self.origin,
+            ..RouteHeader::default()
+        }
+    }
+
+    /// The index that its entry will have where `kept` lives, and who keeps it so far. `None`: nothing is kept on disk here.
+    pub(crate) fn entry_for(
+        &mut self,
+        kept: Kept,
+        keeping: Option<&mut Keeping>,
+    ) -> Option<(NonZeroU64, &mut Keepers)> {
+        let keeping = keeping?;
+        let entry = keeping.entry_of(kept)?;
+        Some((entry, self.keepers.get_or_insert_with(|| keeping.lend_keepers())))
+    }
+
+    /// Who keeps it, taken out to be written; `None`: nobody was asked.
+    pub(crate) fn take_keepers(&mut self) -> Option<Box<Keepers>> {
+        self.keepers.take()
+    }
+}
+
+impl Shard {
+    /// Of a message that is published here.
+    #[inline]
+    pub(super) fn context_of<'a>(&mut self, routed: &'a Routed<'a>, publisher: &Publisher<'_>) -> DeliveryContext<'a> {
+        DeliveryContext {
+            publisher: stable_hash(publisher.client_id.as_bytes()),
+            origin: publisher.origin,
+            ingress_us: self.clients.now_us,
+            in_memory: self.is_in_memory(routed.publish()),
+            repeats: self.repeats_of(publisher.origin),
+            ..DeliveryContext::new(routed)
+        }
+    }
+
+    /// Of one that another shard sends, or a hold offers.
+    pub(super) fn context_of_mail<'a>(&mut self, routed: &'a Routed<'a>, header: &RouteHeader) -> DeliveryContext<'a> {
+        let in_memory = header.flags.has(RouteFlags::IN_MEMORY);
+        if in_memory {
+            // The rule may be younger than this turn.
+            self.renew_topic_rules();
+        }
+        DeliveryContext {
+            publisher: header.publisher,
+            origin: header.origin,
+            holder: header.holder,
+            ingress_us: header.ingress_us,
+            in_memory,
+            repeats: self.repeats_of(header.origin),
+            ..DeliveryContext::new(routed)
+        }
+    }
+
+    /// Which data groups have a message from before the node started: a bit each.
+    fn repeats_of(&self, origin: Option<Origin>) -> u16 {
+        let Some(origin) = origin.filter(|origin| origin.is_resent) else { return 0 };
+        self.recovered.as_ref().map_or(0, |recovered| recovered.data_groups.having(&origin.logged()))
+    }
+}
 
 impl Clients {
-    /// Delivers a message to one session; false when there is no such session any more.
+    /// Delivers a message to one session. `None`: there is no such session any more. False: it does not want its own, with
+    /// No Local.
     pub(crate) fn deliver<'g>(
         &mut self,
         key: SessionKey,
-        routed: &Routed<'_>,
-        grants: impl Iterator<Item = &'g Grant>,
-        now_ms: u64,
-    ) -> bool {
-        self.offer(key, routed, grants, now_ms).is_some()
-    }
-
-    /// The same; of a session that is there, whether it wants the message at all: not its own, with No Local.
-    pub(crate) fn offer<'g>(
-        &mut self,
-        key: SessionKey,
-        routed: &Routed<'_>,
+        context: &mut DeliveryContext<'_>,
         grants: impl Iterator<Item = &'g Grant>,
         now_ms: u64,
     ) -> Option<bool> {
-        let kept = if routed.publish().qos.is_acknowledged() { self.keeper(key) } else { None };
+        let routed = context.routed;
+        let kept = if routed.publish().qos.is_acknowledged() { self.keeper(key, context.in_memory) } else { None };
         // What waits for a kept session stays in the log.
         if self.keeps_no_more && kept.is_none() && self.would_wait(key, routed) {
             self.not_kept += 1;
@@ -37,8 +134,8 @@ impl Clients {
         }
         let delivered = match kept {
             // It has it from before the node started.
-            Some(kept) if self.repeats & kept.bit() != 0 => return Some(true),
-            Some(kept) => self.deliver_kept(key, kept, routed, grants, now_ms),
+            Some(kept) if context.is_repeat(kept.slot) => return Some(true),
+            Some(kept) => self.deliver_kept(key, kept, context, grants, now_ms),
             None => self.with(key, |session, io| session.deliver(routed, grants, None, now_ms, io)),
         };
         let delivered = delivered?;
@@ -60,23 +157,21 @@ impl Clients {
         &mut self,
         key: SessionKey,
         kept: Kept,
-        routed: &Routed<'_>,
+        context: &mut DeliveryContext<'_>,
         grants: impl Iterator<Item = &'g Grant>,
         now_ms: u64,
     ) -> Option<Delivered> {
-        let mut keeping = self.keeping.take();
-        let entry = keeping.as_ref().and_then(|keeping| NonZeroU64::new(keeping.next_index(kept.slot)));
-        let delivered = self.with(key, |session, io| {
-            let delivered = session.deliver(routed, grants, entry, now_ms, io);
-            if let (Some(keeping), Some(entry)) = (&mut keeping, entry)
-                && let Some(options) = session.kept_options(entry)
-            {
-                keeping.keeper(kept, &options);
+        let routed = context.routed;
+        let Some((entry, keepers)) = context.entry_for(kept, self.keeping.as_deref_mut()) else {
+            return self.with(key, |session, io| session.deliver(routed, grants, None, now_ms, io));
+        };
+        self.with(key, |session, io| {
+            let delivered = session.deliver(routed, grants, Some(entry), now_ms, io);
+            if let Some(options) = session.kept_options(entry) {
+                keepers.add_session(kept, entry, &options);
             }
             delivered
-        });
-        self.keeping = keeping;
-        delivered
+        })
     }
 
     /// Whether a bound message for connection `epoch` of a session would be sent at once; also when that connection is over.
@@ -93,9 +188,9 @@ impl Clients {
     }
 
     /// How the log knows a session that is to have the message in hand there; `None`: it has it in memory, if at all.
-    fn keeper(&mut self, key: SessionKey) -> Option<Kept> {
+    fn keeper(&mut self, key: SessionKey, in_memory: bool) -> Option<Kept> {
         let rules_version = self.keeping.as_ref().map_or(0, |keeping| keeping.rules_version);
-        if !self.in_memory {
+        if !in_memory {
             return self.kept(key);
         }
         let row = self.row(key)?;

@@ -4,6 +4,7 @@ use lapwing_codec::{Publish, QoS};
 use lapwing_session::Routed;
 
 use super::Shard;
+use super::route::Publisher;
 use super::sys::NOBODY;
 use crate::events::{Event, Happened};
 use crate::hooks::HookClient;
@@ -30,7 +31,7 @@ impl Shard {
             let Some(Event { topic, payload }) = self.happenings.take() else { return };
             // With an acknowledgement, so that it is kept for those who are away; nobody waits for one here.
             let publish = Publish { qos: QoS::AtLeastOnce, ..Publish::qos0(&topic, payload.as_bytes()) };
-            let _ = self.route_as_it_is(&Routed::new(publish, NOBODY, self.now_ms), OURSELVES, None);
+            let _ = self.route_as_it_is(&Routed::new(publish, NOBODY, self.now_ms), Publisher::named(OURSELVES));
             self.counters.traffic.events.add(1);
         }
     }

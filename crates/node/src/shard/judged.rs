@@ -8,6 +8,7 @@ use lapwing_session::{Inbound, Io, Message, Routed, Session, Step};
 use super::Shard;
 use super::gate::{Asking, drop_reason};
 use super::owed_wills::Debt;
+use super::route::Publisher;
 use super::serve::{Client, Flow};
 use crate::events::Happened;
 use crate::holder::Holder;
@@ -235,11 +236,10 @@ impl Shard {
         (holder, debt): (Option<Holder>, Option<Debt>),
     ) {
         self.counters.wills.add(1);
-        self.will_holder = holder;
         let origin = self.will_origin(client_id, debt, will.publish().qos);
+        let publisher = Publisher { origin, holder, ..Publisher::named(client_id) };
         // A will is never held back: it waits in the lanes' own queues.
-        let accepted = self.route_from(&Routed::of(will), client_id, origin);
-        self.will_holder = None;
+        let accepted = self.route(&Routed::of(will), publisher);
         self.will_went(client_id, debt, Some(accepted));
         if let Some(who) = who {
             self.observe_published(who, &will.publish());

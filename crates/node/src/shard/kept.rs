@@ -4,10 +4,11 @@ use std::num::NonZeroU64;
 
 use lapwing_codec::QoS;
 use lapwing_ledger::{Changed, Will};
-use lapwing_session::{CommitToken, Grant, Inbound, Routed, Session, SessionKey};
+use lapwing_session::{CommitToken, Grant, Inbound, Session, SessionKey};
 
 use super::Shard;
-use super::keeping::{About, Beginning, Keeping, Kept, KeptAs, Origin, encode_identity};
+use super::delivery::DeliveryContext;
+use super::keeping::{Beginning, Keeping, Kept, KeptAs, Origin, encode_identity};
 use super::owed_wills::LoggedWill;
 use super::retained::Retained;
 use super::session_row::SessionRow;
@@ -27,11 +28,11 @@ impl Shard {
         !self.clients.facts.is_empty() || self.clients.keeping.as_ref().is_some_and(|keeping| keeping.has_news())
     }
 
-    /// The message that has just been delivered goes to the log, if a session or the retained table keeps it.
-    pub(super) fn keep(&mut self, routed: &Routed<'_>, retained: Option<Retained>, about: About) -> bool {
-        (self.clients.repeats, self.clients.in_memory) = (0, false);
+    /// A message that was given to all who want it goes to the log, if a session, a group or the retained table keeps it;
+    /// true when it does.
+    pub(super) fn keep(&mut self, context: DeliveryContext<'_>, retained: Option<Retained>) -> bool {
         match (&mut self.log, &mut self.clients.keeping) {
-            (Some(log), Some(keeping)) => keeping.keep(log, routed, retained, about),
+            (Some(log), Some(keeping)) => keeping.keep(log, context, retained),
             _ => false,
         }
     }
@@ -52,14 +53,6 @@ impl Shard {
         let origin = inbound.origin()?;
         let publisher = self.clients.kept(key)?;
         Some(Origin { publisher, of: origin, is_resent: inbound.is_resent() })
-    }
-
-    /// Finds out which data groups have the message in hand from before the node started.
-    pub(super) fn note_repeats(&mut self, origin: Option<Origin>) {
-        let Some(origin) = origin.filter(|origin| origin.is_resent) else { return };
-        if let Some(recovered) = &self.recovered {
-            self.clients.repeats = recovered.data_groups.having(&origin.logged());
-        }
     }
 
     /// A session has been opened, by a connection whose output was `begun` bytes long before. `former`: how the log knows the

@@ -4,28 +4,29 @@
 //! message each, and those that give up and come back bring theirs again: on a disk that is full not one is taken, and where so
 //! much waits already that all of these would be a flood, neither. Who waits is not sent away: it would come back with the same.
 
-use lapwing_codec::{Packet, Publish, QoS};
+use lapwing_codec::{Publish, QoS};
 
 use super::Shard;
 use super::connection::Pause;
 use super::route::Target;
-use super::serve::Client;
 
 impl Shard {
-    /// Whether a packet must wait for room in the log; then its connection is not read on.
-    pub(super) fn must_wait_for_log(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> bool {
-        let Packet::Publish(publish) = packet else { return false };
+    /// Whether the log has no room for a message, should it be one to keep.
+    #[inline]
+    pub(super) fn needs_log(&self, publish: &Publish<'_>) -> bool {
         let Some(log) = &self.log else { return false };
         // On a full disk what is not acknowledged is dropped by its streams, and waits for nothing.
-        if !log.is_overfull() && (publish.qos == QoS::AtMostOnce || !log.takes_nothing()) {
-            return false;
-        }
-        let Some(topic) = self.topic_of(client.session, publish) else { return false };
-        let in_memory = self.is_in_memory(&Publish { topic: &topic, ..*publish });
+        log.is_overfull() || (publish.qos != QoS::AtMostOnce && log.takes_nothing())
+    }
+
+    /// Whether a message that [`needs_log`](Self::needs_log), with its `topic`, must wait for room there; then its connection is
+    /// not read on.
+    pub(super) fn must_wait_for_log(&mut self, index: usize, publish: &Publish<'_>, topic: &str) -> bool {
+        let in_memory = self.is_in_memory(&Publish { topic, ..*publish });
         let is_retained = publish.retain && self.clients.keeping.is_some() && !in_memory;
         // Of what is not acknowledged only streams and the retained table keep anything.
         let in_streams_only = in_memory || publish.qos == QoS::AtMostOnce;
-        if !is_retained && !self.would_keep(&topic, in_streams_only) {
+        if !is_retained && !self.would_keep(topic, in_streams_only) {
             return false;
         }
         self.pause(index, Pause::Log);

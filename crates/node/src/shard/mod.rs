@@ -101,7 +101,6 @@ use crate::doors::Doors;
 use crate::event_loop::EventLoop;
 use crate::events::EventQueue;
 use crate::handshakes::Shaken;
-use crate::holder::Holder;
 use crate::hooks::HookFeed;
 use crate::log::LogFeed;
 use crate::mail::{PageRequest, RoomQuestion};
@@ -109,7 +108,6 @@ use crate::memory::Pressure;
 use crate::metrics::ShardCounters;
 use crate::passwords::PasswordFeed;
 use crate::queue_pages::PageFeed;
-use crate::reserved_room::ReservedRoom;
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::timers::Timers;
@@ -209,11 +207,7 @@ pub(crate) struct Shard {
     stamper: stamp::Stamper,
     /// Messages that were given a name.
     stamped: u64,
-    /// Whose the will in hand is: its session may be gone.
-    will_holder: Option<Holder>,
     owed_wills: OwedWills,
-    /// What was promised for the retained message in hand.
-    reserved_room: Option<ReservedRoom>,
     timers: Timers<Due>,
     /// When retained messages are looked at that have expired, if a timer is set for that.
     retained_timer_ms: Option<u64>,

@@ -110,12 +110,24 @@ impl Shard {
     fn flow_of(&mut self, walk: &Walk<'_>, packet: &Packet<'_>) -> Flow {
         let index = walk.index;
         match &walk.client {
-            Some(client) if self.must_ask_for_room(index, client, packet) => Flow::Asked,
-            Some(client) if self.must_wait_for_log(index, client, packet) => Flow::Asked,
+            Some(client) if self.must_wait(index, client, packet) => Flow::Asked,
             Some(client) if self.is_hooked(packet) => self.hooked_packet(index, client, packet, walk.rest()),
             Some(client) => self.handle_packet(index, client, packet),
             None => self.first_packet(index, packet, walk.rest()),
         }
+    }
+
+    /// Whether a packet must wait, unhandled: for an answer about room, or for room in the log.
+    #[inline]
+    fn must_wait(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> bool {
+        let Packet::Publish(publish) = packet else { return false };
+        let (needs_room, needs_log) = (self.needs_room(index, client, publish), self.needs_log(publish));
+        if !needs_room && !needs_log {
+            return false;
+        }
+        let Some(topic) = self.topic_of(client.session, publish) else { return false };
+        (needs_room && self.must_ask_for_room(index, client, publish, &topic))
+            || (needs_log && self.must_wait_for_log(index, publish, &topic))
     }
 
     #[cold]

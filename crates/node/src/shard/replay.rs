@@ -19,7 +19,7 @@ use lapwing_session::{Grant, Routed, SessionKey};
 pub(crate) use self::lines::Replays;
 use self::lines::{PendingPage, Replay};
 use super::Shard;
-use super::keeping::About;
+use super::delivery::DeliveryContext;
 use super::sequence::Start;
 use crate::mail::{Control, Page, PageItem, PageRequest};
 use crate::slot::{ShardId, stable_hash};
@@ -177,10 +177,11 @@ impl Shard {
             }
             self.counters.deliveries.add(1);
             let routed = Routed::retained(message);
-            self.note_in_memory(routed.publish());
-            self.clients.deliver(page.to, &routed, std::iter::once(grant), self.now_ms);
+            let mut context = DeliveryContext::new(&routed);
+            context.in_memory = self.is_in_memory(routed.publish());
+            self.clients.deliver(page.to, &mut context, std::iter::once(grant), self.now_ms);
             // What a kept session has been given is its own: it outlives the retained message, and the node.
-            self.keep(&routed, None, About { publisher: 0, origin: None, holder: None });
+            self.keep(context, None);
         }
         page.messages.len()
     }

@@ -13,7 +13,7 @@
 
 use std::sync::atomic::Ordering;
 
-use lapwing_codec::{Packet, Publish, ReasonCode};
+use lapwing_codec::{Publish, ReasonCode};
 use lapwing_session::{Inbound, Message, Routed, SessionKey};
 
 use super::Shard;
@@ -55,28 +55,38 @@ impl Shard {
         }
     }
 
-    /// Whether a packet must wait for an answer; then its questions are under way.
-    pub(super) fn must_ask_for_room(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> bool {
-        let Packet::Publish(publish) = packet else { return false };
+    /// Whether a message needs room that is asked for before it is taken, and has not been yet.
+    #[inline]
+    pub(super) fn needs_room(&mut self, index: usize, client: &Client, publish: &Publish<'_>) -> bool {
         if !publish.qos.is_acknowledged() || !client.version.has_properties() {
             return false;
         }
+        let needs_any = needs_retained(publish) || self.needs_queues();
+        let connection = if needs_any { self.clients.connection(index) } else { None };
+        connection.is_some_and(|connection| matches!(connection.room, Room::Unknown))
+    }
+
+    fn needs_queues(&self) -> bool {
+        self.shared.config.limits.queue_policy == QueuePolicy::Refuse
+    }
+
+    /// Whether a message that [`needs_room`](Self::needs_room), with its `topic`, must wait for an answer; then its questions are
+    /// under way.
+    pub(super) fn must_ask_for_room(
+        &mut self,
+        index: usize,
+        client: &Client,
+        publish: &Publish<'_>,
+        topic: &str,
+    ) -> bool {
         let holder = if publish.retain { self.holder_of(client.session) } else { None };
-        let needs_retained = publish.retain && !publish.payload.is_empty();
-        let needs_queues = self.shared.config.limits.queue_policy == QueuePolicy::Refuse;
-        if !needs_retained && !needs_queues {
-            return false;
-        }
-        if self.clients.connection(index).is_none_or(|connection| !matches!(connection.room, Room::Unknown)) {
-            return false;
-        }
-        let Some(topic) = self.topic_of(client.session, publish) else { return false };
-        let publish = Publish { topic: &topic, ..*publish };
+        let (needs_retained, needs_queues) = (needs_retained(publish), self.needs_queues());
+        let publish = Publish { topic, ..*publish };
         let bytes = (Message::footprint_of(&publish) + self.stamp_bytes(&client.id)) as u64;
         let mut asked = Vec::new();
         let mut missing = None;
         if needs_queues && !self.goes_through_hold(&publish) {
-            let (has_room, shards) = self.look_at_queues(&topic, bytes);
+            let (has_room, shards) = self.look_at_queues(topic, bytes);
             missing = (!has_room).then_some(NoRoom::Queues);
             asked.extend(shards.into_iter().map(|shard| (shard, RoomWanted::Queues)));
         }
@@ -85,17 +95,17 @@ impl Shard {
         }
         let mut reserved = None;
         if needs_retained && missing.is_none() {
-            let owner = self.owner_of_topic(&topic);
+            let owner = self.owner_of_topic(topic);
             match self.shared.reserve_retained(holder, bytes) {
                 Ok(room) => reserved = Some(Box::new(room)),
                 Err(_) if owner != self.id => asked.push((owner, RoomWanted::Retained)),
-                Err(_) => match self.retained.reserve(&topic, bytes, holder, self.now_ms) {
+                Err(_) => match self.retained.reserve(topic, bytes, holder, self.now_ms) {
                     Ok(room) => reserved = Some(Box::new(room)),
                     Err(no_room) => missing = Some(no_room),
                 },
             }
         }
-        self.ask_for_room(index, (&topic, bytes, holder), &asked, missing, reserved)
+        self.ask_for_room(index, (topic, bytes, holder), &asked, missing, reserved)
     }
 
     /// Sends the questions, unless it is known already that there is no room; true when answers are to be waited for.
@@ -195,13 +205,16 @@ impl Shard {
         }
     }
 
-    /// Refuses a message that is known to have no room; `None` when it is taken, and its room is in hand then.
-    pub(super) fn refuse_without_room(&mut self, index: usize, client: &Client, inbound: &Inbound<'_>) -> Option<Flow> {
-        let connection = self.clients.connection(index)?;
-        let Room::Answered { missing, reserved } = std::mem::take(&mut connection.room) else { return None };
-        self.reserved_room = reserved.map(|room| *room);
-        let missing = missing?;
-        self.reserved_room = None;
+    /// The room that a message was promised, if any had to be; `Err`: it is known to have none, and is refused.
+    pub(super) fn take_room_for(
+        &mut self,
+        index: usize,
+        client: &Client,
+        inbound: &Inbound<'_>,
+    ) -> Result<Option<ReservedRoom>, Flow> {
+        let Some(connection) = self.clients.connection(index) else { return Ok(None) };
+        let Room::Answered { missing, reserved } = std::mem::take(&mut connection.room) else { return Ok(None) };
+        let Some(missing) = missing else { return Ok(reserved.map(|room| *room)) };
         let words = match missing {
             NoRoom::Retained => {
                 self.counters.dropped(DropReason::RetainedFull, 1);
@@ -225,6 +238,11 @@ impl Shard {
         self.clients.with(client.session, |session, io| {
             session.refuse(inbound.receipt, ReasonCode::QuotaExceeded, Some(words), io);
         });
-        Some(self.check_output(index))
+        Err(self.check_output(index))
     }
+}
+
+/// Whether a message takes a place among the retained ones.
+fn needs_retained(publish: &Publish<'_>) -> bool {
+    publish.retain && !publish.payload.is_empty()
 }

@@ -11,6 +11,7 @@ use lapwing_transport::Refusal;
 use super::Shard;
 use super::connection::{Pause, Stage};
 use super::in_hand::InHand;
+use super::route::Publisher;
 use crate::hooks::HookClient;
 use crate::signals::REPORT_TOPIC;
 
@@ -223,18 +224,18 @@ impl Shard {
     ) -> Flow {
         self.counters.publishes_in[publish.qos as usize].add(1);
         let charged = self.charge_message(index);
-        if publish.qos.is_acknowledged()
-            && let Some(flow) = self.refuse_without_room(index, client, inbound)
-        {
-            return if charged == Flow::Paused { charged } else { flow };
+        let mut publisher = Publisher::named(&client.id);
+        if publish.qos.is_acknowledged() {
+            match self.take_room_for(index, client, inbound) {
+                Ok(reserved_room) => publisher.reserved_room = reserved_room,
+                Err(flow) => return if charged == Flow::Paused { charged } else { flow },
+            }
         }
         if self.refuses_unacknowledged(publish.qos) {
             return charged;
         }
-        let origin = self.origin_of(client.session, inbound);
-        let accepted = self.route_from(&Routed::new(publish, client.session, self.now_ms), &client.id, origin);
-        // Whoever has changed the message may have left nothing to be retained.
-        self.reserved_room = None;
+        publisher.origin = self.origin_of(client.session, inbound);
+        let accepted = self.route(&Routed::new(publish, client.session, self.now_ms), publisher);
         if publish.qos != QoS::AtMostOnce {
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
         }

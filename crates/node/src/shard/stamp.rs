@@ -5,7 +5,7 @@ use lapwing_codec::{Connect, Publish, PublishProperties, UserProperties};
 use lapwing_session::{Accepted, Admission, Routed, Stamp, StampBuf, is_stamped, stamp_bytes, unstamped};
 
 use super::Shard;
-use super::keeping::Origin;
+use super::route::Publisher;
 use crate::log::now_us;
 use crate::metrics::Refused;
 use crate::notices::NoticeKind;
@@ -23,31 +23,30 @@ pub(super) struct Stamper {
 }
 
 impl Shard {
-    /// Routes a message that came in on this shard: from a client (with its id) or as a will. `origin` names one of QoS 2 of a kept
-    /// session.
+    /// Routes a message that came in on this shard: from a client, or as a will.
     ///
     /// A stamp that its publisher has made up does not come further than here, whether anybody looks for stamps or not; and
     /// from here on the message has the deadline that the node gives it.
     #[inline]
-    pub(super) fn route_from(&mut self, routed: &Routed<'_>, client_id: &str, origin: Option<Origin>) -> Accepted {
+    pub(super) fn route(&mut self, routed: &Routed<'_>, publisher: Publisher<'_>) -> Accepted {
         let expiring = self.with_deadline(routed);
         let routed = expiring.as_ref().unwrap_or(routed);
         if self.shared.stamps.are_wanted() || is_stamped(&routed.publish().properties.user) {
-            return self.route_stamped(routed, client_id, origin);
+            return self.route_stamped(routed, publisher);
         }
-        self.route_as_it_is(routed, client_id, origin)
+        self.route_as_it_is(routed, publisher)
     }
 
     #[inline(never)]
-    fn route_stamped(&mut self, routed: &Routed<'_>, client_id: &str, origin: Option<Origin>) -> Accepted {
+    fn route_stamped(&mut self, routed: &Routed<'_>, publisher: Publisher<'_>) -> Accepted {
         let publish = *routed.publish();
         let own = unstamped(publish.properties.user);
         let mut stamper = std::mem::take(&mut self.stamper);
-        let is_stamped = self.shared.stamps.are_wanted() && self.stamp(&mut stamper, routed, own, client_id);
+        let is_stamped = self.shared.stamps.are_wanted() && self.stamp(&mut stamper, routed, own, publisher.client_id);
         let user = if is_stamped { stamper.buf.user() } else { own };
         let publish = Publish { properties: PublishProperties { user, ..publish.properties }, ..publish };
         let routed = Routed::with_deadline(publish, routed.publisher(), routed.expires_at_ms());
-        let accepted = self.route_as_it_is(&routed, client_id, origin);
+        let accepted = self.route_as_it_is(&routed, publisher);
         self.stamper = stamper;
         accepted
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use lapwing_codec::{Publish, PublishProperties, QoS};
 use lapwing_session::{Routed, SessionKey};
 
+use super::route::Publisher;
 use super::{Due, Shard};
 use crate::metrics::ShardCounters;
 use crate::sys::{Board, OURSELVES, Totals};
@@ -55,6 +56,6 @@ impl Shard {
             properties: PublishProperties::default(),
             payload: value.as_bytes(),
         };
-        let _ = self.route_as_it_is(&Routed::new(publish, NOBODY, self.now_ms), OURSELVES, None);
+        let _ = self.route_as_it_is(&Routed::new(publish, NOBODY, self.now_ms), Publisher::named(OURSELVES));
     }
 }

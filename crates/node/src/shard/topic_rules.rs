@@ -130,14 +130,8 @@ impl Shard {
         self.topic_rules.version != self.shared.topics.version()
     }
 
-    /// Finds out whether the message in hand is kept in memory alone, until [`Shard::keep`] has let go of it.
-    #[inline]
-    pub(super) fn note_in_memory(&mut self, publish: &Publish<'_>) -> bool {
-        self.clients.in_memory = self.is_in_memory(publish);
-        self.clients.in_memory
-    }
-
     /// Whether a message is kept in memory alone, where it would be on disk without a rule.
+    #[inline]
     pub(super) fn is_in_memory(&mut self, publish: &Publish<'_>) -> bool {
         let may_be_kept = publish.qos == QoS::AtLeastOnce || (publish.retain && publish.qos == QoS::AtMostOnce);
         may_be_kept && self.clients.keeping.is_some() && self.topic_rules.keeps_in_memory(publish.topic)

@@ -6,14 +6,13 @@
 //! Only what is sent is handed over: a message that a session cannot send yet is the group's, and goes to others if the
 //! connection breaks.
 
-use std::num::NonZeroU64;
-
 use lapwing_session::{Bound, CommitToken, Delivered, Fate, Outcome, Routed};
 
 use super::Shard;
 use super::pending::take_due;
 use crate::mail::Assigned;
-use crate::shard::keeping::{About, Kept, Origin};
+use crate::shard::delivery::DeliveryContext;
+use crate::shard::keeping::{Kept, Origin};
 
 /// So many that wait are looked at to find out whether one of them may go on.
 const LOOKED_AT: usize = 64;
@@ -30,25 +29,23 @@ impl Shard {
         if routed.expires_at_ms().is_some_and(|at_ms| at_ms <= now_ms) {
             return self.clients.add_outcome(to, Outcome { bound, fate: Fate::HandedBack });
         }
-        let mut keeping = self.clients.keeping.take();
-        let entry = keeping.as_ref().and_then(|keeping| NonZeroU64::new(keeping.next_index(kept.slot)));
-        let delivered = entry.and_then(|entry| {
+        let mut context = DeliveryContext::new(routed);
+        context.origin = Some(origin);
+        let entry = context.entry_for(kept, self.clients.keeping.as_deref_mut());
+        let delivered = entry.and_then(|(entry, keepers)| {
             self.clients.with(to, |session, io| {
                 let delivered = session.hand_over(routed, &assigned.grant, bound, entry, now_ms, io)?;
-                if let (Some(keeping), Some(options)) = (&mut keeping, session.kept_options(entry)) {
-                    keeping.keeper(kept, &options);
+                if let Some(options) = session.kept_options(entry) {
+                    keepers.add_session(kept, entry, &options);
                 }
                 Some(delivered)
             })?
         });
-        self.clients.keeping = keeping;
         let Some(delivered) = delivered else {
             return self.pending.hand_overs.push_back((*assigned, routed.keep().clone()));
         };
         self.counters.deliveries.add(1);
-        if delivered == Delivered::Sent
-            && self.keep(routed, None, About { publisher: 0, origin: Some(origin), holder: None })
-        {
+        if delivered == Delivered::Sent && self.keep(context, None) {
             self.pending.handed_over.push_back((self.clients.commit_tokens.take(), to, bound));
         }
     }

@@ -9,9 +9,9 @@ use std::num::NonZeroU64;
 use lapwing_codec::QoS;
 use lapwing_session::{CommitToken, Fact, Routed};
 
+use super::Shard;
 use super::publish::Common;
 use super::table::Beginning;
-use super::{Origin, Publisher, Shard};
 use crate::mail::Interest;
 use crate::metrics::DropReason;
 use crate::shard::holds::HOLD_NAME;
@@ -104,8 +104,7 @@ impl Shard {
         for (entry, stored) in &restored.messages {
             let routed = Routed::of(&stored.message);
             let ingress_us = stored.published_at_ms * 1000;
-            let origin = Origin { publisher: Publisher::Hash(stored.publisher), ingress_us };
-            let facts = Common::new(&routed, origin, &shared.config.dispatch, counters).facts(
+            let facts = Common::new(&routed, stored.publisher, &shared.config.dispatch, counters).facts(
                 &routed,
                 (stored.message.footprint(), Some(*entry)),
                 ingress_us,

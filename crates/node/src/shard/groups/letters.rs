@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::Shard;
 use crate::metrics::DropReason;
+use crate::shard::route::Publisher;
 
 /// The user property of a dead letter that names its group.
 const GROUP: &str = "lapwing-group";
@@ -88,7 +89,7 @@ impl Shard {
     fn publish_own(&mut self, publish: Publish<'_>, publisher: SessionKey) -> Accepted {
         debug_assert!(publish.qos == QoS::AtMostOnce || !publish.retain);
         // A dead letter keeps the stamp of its message.
-        self.route_as_it_is(&Routed::new(publish, publisher, self.now_ms), PUBLISHER, None)
+        self.route_as_it_is(&Routed::new(publish, publisher, self.now_ms), Publisher::named(PUBLISHER))
     }
 }
 

@@ -24,7 +24,6 @@ mod views;
 pub(super) use membership::Membership;
 pub(super) use outcomes::Outcomes;
 pub(super) use pending::Pending;
-pub(super) use publish::{Origin, Publisher};
 pub(super) use table::GroupTable;
 
 use lapwing_codec::topic::SharedFilter;

@@ -11,7 +11,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::config::GroupConfig;
 use crate::holder::Holder;
-use crate::shard::keeping::{Keeping, Kept, Origin};
+use crate::shard::keeping::{Kept, Origin};
 use crate::shard::losses::LossWatch;
 use crate::strategies::ClientNames;
 use crate::words::Profile;
@@ -82,20 +82,6 @@ impl OwnedGroup {
         }
         let declared = self.group.settings().is_durable.then(|| self.config.clone());
         (self.declared.as_ref() != Some(&declared)).then_some(declared)
-    }
-
-    /// Where a message for it would be logged now; None: nowhere.
-    pub(super) fn entry(&self, qos: QoS, keeping: Option<&Keeping>) -> Option<NonZeroU64> {
-        let kept = self.kept.filter(|_| qos.is_acknowledged())?;
-        NonZeroU64::new(keeping?.next_index(kept.slot))
-    }
-
-    /// It keeps the message in hand, as `entry`.
-    pub(super) fn logs(&mut self, entry: Option<NonZeroU64>, qos: QoS, keeping: Option<&mut Keeping>) {
-        if let (Some(kept), Some(keeping)) = (self.kept, keeping) {
-            keeping.group_keeper(kept);
-            self.unsettled.extend(entry.filter(|_| qos == QoS::ExactlyOnce));
-        }
     }
 
     /// Of a message that is bound to a session: what the session's own entry names as its origin, where it has one.

@@ -2,31 +2,16 @@
 
 use std::num::NonZeroU64;
 
+use lapwing_codec::QoS;
 use lapwing_groups::Facts;
 use lapwing_session::Routed;
 
 use super::Shard;
 use crate::config::{DispatchConfig, GroupConfig, GroupKey, GroupRule};
 use crate::metrics::{DropReason, ShardCounters};
+use crate::shard::delivery::DeliveryContext;
 use crate::signals::{Said, SaidBy};
 use crate::slot::stable_hash;
-
-/// Where a message for groups comes from.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::shard) struct Origin<'a> {
-    pub(in crate::shard) publisher: Publisher<'a>,
-    /// When it had been read, on the node's clock.
-    pub(in crate::shard) ingress_us: u64,
-}
-
-/// Who published it.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::shard) enum Publisher<'a> {
-    /// By client id.
-    Id(&'a str),
-    /// By the hash of that.
-    Hash(u64),
-}
 
 /// What is the same for every group; made when the first one wants the message.
 pub(super) struct Common {
@@ -36,19 +21,11 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub(super) fn new(
-        routed: &Routed<'_>,
-        origin: Origin<'_>,
-        dispatch: &DispatchConfig,
-        counters: &ShardCounters,
-    ) -> Common {
+    /// `client`: the hash of its publisher's client id.
+    pub(super) fn new(routed: &Routed<'_>, client: u64, dispatch: &DispatchConfig, counters: &ShardCounters) -> Common {
         let publish = routed.publish();
         let (said, ignored) = Said::in_publish(&publish.properties.user, said_by(dispatch));
         counters.traffic.signals_ignored.add(u64::from(ignored));
-        let client = match origin.publisher {
-            Publisher::Id(client_id) => stable_hash(client_id.as_bytes()),
-            Publisher::Hash(hash) => hash,
-        };
         Common { client, topic: stable_hash(publish.topic.as_bytes()), said }
     }
 
@@ -77,25 +54,19 @@ impl Common {
 }
 
 impl Shard {
-    /// Gives a message to every group here that wants its topic; true when one took it.
-    pub(in crate::shard) fn publish_to_groups(&mut self, routed: &Routed<'_>, origin: Origin<'_>) -> bool {
-        let (taken, refused) = self.offer_to_groups(routed, origin);
-        self.counters.dropped(DropReason::GroupEmpty, refused);
-        taken
-    }
-
-    /// The same, and how many have nobody who could take it.
-    pub(in crate::shard) fn offer_to_groups(&mut self, routed: &Routed<'_>, origin: Origin<'_>) -> (bool, u64) {
+    /// Gives a message to every group here that wants its topic: whether one took it, and how many have nobody who could.
+    pub(in crate::shard) fn publish_to_groups(&mut self, context: &mut DeliveryContext<'_>) -> (bool, u64) {
         let Shard { groups, clients, shared, counters, .. } = self;
-        let (mut common, mut taken, mut refused) = (None, false, 0);
+        let (mut common, mut taken, mut empty) = (None, false, 0);
+        let routed = context.routed;
         let qos = routed.publish().qos;
         groups.matches(routed.publish().topic, |owned| {
             if !owned.group.takes_messages() {
-                refused += 1;
+                empty += 1;
                 return;
             }
             taken = true;
-            if qos.is_acknowledged() && owned.kept.is_some_and(|kept| clients.repeats & kept.bit() != 0) {
+            if qos.is_acknowledged() && owned.kept.is_some_and(|kept| context.is_repeat(kept.slot)) {
                 // It has it from before the node started.
                 return;
             }
@@ -105,16 +76,21 @@ impl Shard {
                 return;
             }
             let common: &Common =
-                common.get_or_insert_with(|| Common::new(routed, origin, &shared.config.dispatch, counters));
+                common.get_or_insert_with(|| Common::new(routed, context.publisher, &shared.config.dispatch, counters));
             let message = routed.keep();
-            let in_memory = clients.in_memory;
-            let entry = owned.entry(qos, clients.keeping.as_deref().filter(|_| !in_memory));
-            let facts = common.facts(routed, (message.footprint(), entry), origin.ingress_us, &owned.config);
-            if owned.group.publish(message.clone(), facts, clients.now_us) {
-                owned.logs(entry, qos, clients.keeping.as_deref_mut());
+            let is_kept = qos.is_acknowledged() && !context.in_memory;
+            let kept = owned.kept.filter(|_| is_kept);
+            let entry = kept.zip(clients.keeping.as_deref()).and_then(|(kept, keeping)| keeping.entry_of(kept));
+            let facts = common.facts(routed, (message.footprint(), entry), context.ingress_us, &owned.config);
+            if owned.group.publish(message.clone(), facts, clients.now_us)
+                && let Some(kept) = kept
+                && let Some((entry, keepers)) = context.entry_for(kept, clients.keeping.as_deref_mut())
+            {
+                keepers.add_group(kept, entry);
+                owned.unsettled.extend(Some(entry).filter(|_| qos == QoS::ExactlyOnce));
             }
         });
-        (taken, refused)
+        (taken, empty)
     }
 }
 

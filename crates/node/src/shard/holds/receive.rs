@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use lapwing_session::{Routed, SessionKey};
+use lapwing_session::SessionKey;
 use rustc_hash::FxBuildHasher;
 
 use super::Shard;
-use crate::mail::{HoldRoute, Offered, OfferedList, RouteFlags, RouteHeader};
-use crate::shard::groups::{Origin as GroupOrigin, Publisher};
-use crate::shard::keeping::About;
+use crate::mail::{HoldRoute, Offered, OfferedList, RouteFlags};
+use crate::shard::delivery::DeliveryContext;
 use crate::shard::route::Target;
 use crate::slot::ShardId;
 
@@ -22,15 +21,15 @@ pub(super) struct Declined {
 }
 
 impl Shard {
-    /// Shard `from` offers a message of one of its holds.
+    /// Shard `from` offers a message of one of its holds, to those here that `wanted` says.
     pub(in crate::shard) fn receive_held(
         &mut self,
         from: ShardId,
-        routed: &Routed<'_>,
-        header: &RouteHeader,
+        context: DeliveryContext<'_>,
+        wanted: RouteFlags,
         hold_route: HoldRoute,
     ) {
-        let topic = routed.publish().topic;
+        let topic = context.routed.publish().topic;
         let declined = self.holds.declined.entry((from, hold_route.hold)).or_default();
         if declined.batch != hold_route.batch {
             declined.batch = hold_route.batch;
@@ -38,7 +37,7 @@ impl Shard {
         }
         let offered = match declined.topics.get(topic) {
             Some(offered) => *offered,
-            None => self.offer_here(routed, header, hold_route.may_wait).0,
+            None => self.offer_here(context, wanted, hold_route.may_wait).0,
         };
         if offered != Offered::Taken
             && let Some(declined) = self.holds.declined.get_mut(&(from, hold_route.hold))
@@ -61,37 +60,18 @@ impl Shard {
 
     /// Gives a message to whoever here subscribes to it; also whether the log has it now. `may_wait`: who has no room need
     /// not lose it.
-    pub(super) fn offer_here(&mut self, routed: &Routed<'_>, header: &RouteHeader, may_wait: bool) -> (Offered, bool) {
-        if may_wait && !self.has_receiver_with_room(routed.publish().topic) {
+    pub(super) fn offer_here(
+        &mut self,
+        mut context: DeliveryContext<'_>,
+        wanted: RouteFlags,
+        may_wait: bool,
+    ) -> (Offered, bool) {
+        if may_wait && !self.has_receiver_with_room(context.routed.publish().topic) {
             return (Offered::Full, false);
         }
-        self.note_repeats(header.origin);
-        if header.flags.has(RouteFlags::IN_MEMORY) {
-            // The rule may be younger than this turn.
-            self.renew_topic_rules();
-            self.clients.in_memory = true;
-        }
-        let (mut taken, mut deliveries) = (false, 0);
-        let Shard { tree, clients, counters, now_ms, .. } = self;
-        if header.flags.has(RouteFlags::SESSIONS) {
-            tree.matches(routed.publish().topic, |entries| {
-                if let Target::Session(key) = entries[0].subscriber {
-                    let options = entries.iter().map(|entry| &entry.options);
-                    let offered = clients.offer(key, routed, options, *now_ms);
-                    deliveries += u64::from(offered.is_some());
-                    taken |= offered == Some(true);
-                }
-            });
-        }
-        counters.deliveries.add(deliveries);
-        if header.flags.has(RouteFlags::GROUPS) && !self.groups.is_empty() {
-            let publisher = Publisher::Hash(header.publisher);
-            let (in_group, _) = self.offer_to_groups(routed, GroupOrigin { publisher, ingress_us: header.ingress_us });
-            taken |= in_group;
-        }
-        let is_kept =
-            self.keep(routed, None, About { publisher: header.publisher, origin: header.origin, holder: None });
-        (if taken { Offered::Taken } else { Offered::Nobody }, is_kept)
+        let found = self.deliver_here(&mut context, wanted, None);
+        let is_kept = self.keep(context, None);
+        (if found.is_taken { Offered::Taken } else { Offered::Nobody }, is_kept)
     }
 
     /// Whether somebody here can take a message of a topic now, or nobody is there at all. Who is away has a queue for it.

@@ -9,9 +9,10 @@ use super::queue::Waiting;
 use super::{Holds, Shard};
 use crate::mail::{HoldRoute, Offered, OfferedList, RouteFlags, RouteHeader};
 use crate::shard::Due;
-use crate::shard::route::Target;
-use crate::slot::ShardId;
+use crate::shard::route::{EVERYBODY, RoutePlan, Target};
 
+/// What other shards are told of a message that a rule keeps in memory alone.
+const HELD_IN_MEMORY: RouteFlags = RouteFlags::HELD.with(RouteFlags::IN_MEMORY);
 /// Messages offered by one hold in one turn.
 const OFFERED_PER_TURN: usize = 4096;
 /// Messages of one batch; their places are 16 bits.
@@ -32,19 +33,13 @@ const PATIENCE_MS: u64 = 10_000;
 struct Targets {
     /// Somebody here.
     own: bool,
-    /// Bit per shard: its sessions; groups that it owns; it has sessions among these that are kept on disk.
-    sessions: u64,
-    groups: u64,
-    keepers: u64,
+    /// The other shards.
+    plan: RoutePlan,
 }
 
 impl Targets {
-    fn remote(self) -> u64 {
-        self.sessions | self.groups
-    }
-
     fn count(self) -> u32 {
-        self.remote().count_ones() + u32::from(self.own)
+        self.plan.count() + u32::from(self.own)
     }
 }
 
@@ -124,10 +119,8 @@ impl Shard {
         let hold = &self.holds.owned[place];
         let may_wait = hold.may_wait(&waiting, targets, self.now_ms);
         let message = Arc::clone(&waiting.item.message);
-        let flags = RouteFlags::HELD.with(RouteFlags::SESSIONS).with(RouteFlags::GROUPS);
-        let flags = if waiting.item.in_memory { flags.with(RouteFlags::IN_MEMORY) } else { flags };
         let header = RouteHeader {
-            flags,
+            flags: if waiting.item.in_memory { HELD_IN_MEMORY } else { RouteFlags::HELD },
             publisher: waiting.item.publisher,
             ingress_us: waiting.item.ingress_us,
             expires_at_ms: message.expires_at_ms(),
@@ -136,13 +129,15 @@ impl Shard {
         };
         let (mut offered, mut is_kept) = (Offered::Nobody, false);
         if targets.own {
-            (offered, is_kept) = self.offer_here(&Routed::of(&message), &header, may_wait);
+            let routed = Routed::of(&message);
+            let context = self.context_of_mail(&routed, &header);
+            (offered, is_kept) = self.offer_here(context, EVERYBODY, may_wait);
             self.flush_large();
         }
-        if targets.remote() == 0 {
+        let shards = targets.plan.count();
+        if shards == 0 {
             return self.settle_held(place, Offer { number, waiting, offered, is_kept });
         }
-        is_kept |= targets.keepers != 0;
         let hold_route = HoldRoute {
             hold: place as u32,
             batch: batch.number,
@@ -150,36 +145,10 @@ impl Shard {
             may_wait,
             publisher: message.publisher(),
         };
-        self.post_held(targets, RouteHeader { held: Some(hold_route), ..header }, &message.publish());
-        batch.outstanding += targets.remote().count_ones() as usize;
+        let header = RouteHeader { held: Some(hold_route), ..header };
+        is_kept |= self.post_route(targets.plan, &header, &message.publish());
+        batch.outstanding += shards as usize;
         batch.items.push(Offer { number, waiting, offered, is_kept });
-    }
-
-    fn post_held(&mut self, targets: Targets, header: RouteHeader, publish: &lapwing_codec::Publish<'_>) {
-        let in_memory = header.flags.has(RouteFlags::IN_MEMORY);
-        let keepers = if self.clients.keeping.is_some() && !in_memory { targets.keepers } else { 0 };
-        let mut shards = targets.remote();
-        while shards != 0 {
-            let bit = shards & shards.wrapping_neg();
-            shards &= !bit;
-            let target = ShardId(bit.trailing_zeros() as u8);
-            let mut flags = if in_memory { RouteFlags::HELD.with(RouteFlags::IN_MEMORY) } else { RouteFlags::HELD };
-            for (set, flag) in [
-                (targets.sessions, RouteFlags::SESSIONS),
-                (targets.groups, RouteFlags::GROUPS),
-                (keepers, RouteFlags::KEEP),
-            ] {
-                if set & bit != 0 {
-                    flags = flags.with(flag);
-                }
-            }
-            self.counters.forwarded.add(1);
-            self.sequences.post(target);
-            if flags.has(RouteFlags::KEEP) {
-                self.clients.commit_tokens.posted(target.index());
-            }
-            self.post.publish(target, RouteHeader { flags, ..header }, publish, &mut self.log);
-        }
     }
 
     /// Another shard says what became of messages that it was offered.
@@ -252,10 +221,7 @@ impl Shard {
         let mut targets = Targets { own: !self.groups.is_empty() && self.groups.wants(topic), ..Targets::default() };
         self.tree.matches(topic, |entries| match entries[0].subscriber {
             Target::Session(_) => targets.own = true,
-            Target::Shard(shard) => targets.sessions |= 1 << shard.index(),
-            Target::Keeper(shard) => targets.keepers |= 1 << shard.index(),
-            Target::Groups(shard) => targets.groups |= 1 << shard.index(),
-            Target::Stream(_) => {}
+            other => _ = targets.plan.add(other),
         });
         targets
     }

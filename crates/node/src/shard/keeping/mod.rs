@@ -9,6 +9,7 @@
 
 mod groups;
 mod identity;
+mod keepers;
 mod logged_as;
 mod message;
 mod progress;
@@ -16,15 +17,18 @@ pub(crate) mod restore;
 mod sessions;
 mod stored;
 
-use lapwing_ledger::{Entry, KeeperId, KeepersBuf, ProgressBuf};
+use std::num::NonZeroU64;
+
+use lapwing_ledger::{Entry, KeeperId, ProgressBuf};
 
 use super::owed_wills::LoggedWill;
 use crate::log::LogFeed;
 use crate::slot::{DATA_GROUPS, Slot};
 
 pub(crate) use identity::{NAME_BYTES_MAX as IDENTITY_BYTES_MAX, encode as encode_identity};
+pub(crate) use keepers::Keepers;
 pub(crate) use logged_as::LoggedAs;
-pub(crate) use message::{About, Origin};
+pub(crate) use message::Origin;
 pub(crate) use restore::Recovered;
 pub(crate) use sessions::Beginning;
 
@@ -82,12 +86,8 @@ impl KeptAs {
 pub(crate) struct Keeping {
     /// By data group: the index of the next entry. Of groups that other shards own it means nothing.
     next_index: [u64; DATA_GROUP_COUNT],
-    /// Sessions that keep the message in hand, by data group.
-    keepers: [KeepersBuf; DATA_GROUP_COUNT],
-    /// Consumer groups that do, by data group.
-    group_keepers: [Vec<KeeperId>; DATA_GROUP_COUNT],
-    /// Data groups that keep the message in hand: a bit each.
-    open: u16,
+    /// Empty ones, for the next message that is kept.
+    spare_keepers: Option<Box<Keepers>>,
     /// Facts of this turn, by data group.
     progress: [ProgressBuf; DATA_GROUP_COUNT],
     /// Data groups with facts: a bit each.
@@ -105,7 +105,6 @@ pub(crate) struct Keeping {
     /// Room to encode in.
     frame: Vec<u8>,
     bytes: Vec<u8>,
-    ids: Vec<u32>,
 }
 
 impl Keeping {
@@ -113,9 +112,7 @@ impl Keeping {
     pub(crate) fn new(next_index: [u64; DATA_GROUP_COUNT]) -> Self {
         Keeping {
             next_index,
-            keepers: std::array::from_fn(|_| KeepersBuf::new()),
-            group_keepers: std::array::from_fn(|_| Vec::new()),
-            open: 0,
+            spare_keepers: None,
             progress: std::array::from_fn(|_| ProgressBuf::new()),
             told: 0,
             urgent: 0,
@@ -125,8 +122,12 @@ impl Keeping {
             now_ms: 0,
             frame: Vec::new(),
             bytes: Vec::new(),
-            ids: Vec::new(),
         }
+    }
+
+    /// Room for who keeps a message; it comes back with [`Keeping::keep`].
+    pub(crate) fn lend_keepers(&mut self) -> Box<Keepers> {
+        self.spare_keepers.take().unwrap_or_default()
     }
 
     /// A new turn begins, at this time on the node's clock.
@@ -139,10 +140,13 @@ impl Keeping {
         self.next_index[usize::from(slot.data_group())]
     }
 
+    /// The same, where something of this session or group would go.
+    pub(crate) fn entry_of(&self, kept: Kept) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.next_index(kept.slot))
+    }
+
     /// Hands an entry to the log; returns its index. `awaited`: somebody waits for it.
     fn append(&mut self, log: &mut LogFeed, slot: Slot, awaited: bool, entry: &Entry<'_>) -> u64 {
-        // Who keeps the message in hand was told the index of the next entry: that has to be the message's own.
-        debug_assert!(self.open & 1 << slot.data_group() == 0, "another entry has come before the message in hand");
         self.bytes.clear();
         let index = self.next_index(slot);
         if let Err(fault) = entry.encode(&mut self.bytes) {

@@ -1,0 +1,105 @@
+//! The retained copy of a message: on the shard that owns its topic.
+
+use std::sync::Arc;
+
+use lapwing_session::SessionKey;
+
+use super::{Publisher, RoutePlan};
+use crate::config::Durability;
+use crate::holder::Holder;
+use crate::mail::{RouteHeader, Source};
+use crate::memory::Pressure;
+use crate::metrics::DropReason;
+use crate::reserved_room::ReservedRoom;
+use crate::shard::Shard;
+use crate::shard::delivery::DeliveryContext;
+use crate::shard::retained::Retained;
+use crate::slot::{ShardId, Slot};
+
+impl Shard {
+    /// Retains a message that came in here, or plans its way to the shard that owns its topic: `header` has what that has to
+    /// know. `None`: that is another one, or it has it from before the node started.
+    pub(super) fn retain_or_plan(
+        &mut self,
+        context: &mut DeliveryContext<'_>,
+        publisher: &mut Publisher<'_>,
+        header: &mut RouteHeader,
+        plan: &mut RoutePlan,
+    ) -> Option<Retained> {
+        let (topic, own) = (context.routed.publish().topic, self.id);
+        let owner = self.owner_of_topic(topic);
+        header.retained_seq = self.sequences.send(owner);
+        header.holder = publisher.holder.or_else(|| self.holder_of(context.routed.publisher()));
+        context.holder = header.holder;
+        self.sequences.note_live(own, owner, header.retained_seq, topic);
+        self.sequences.delivered.note(own, header.retained_seq, topic);
+        let reserved = publisher.reserved_room.take();
+        if owner == own {
+            return self.retain(context, (own, header.retained_seq), reserved);
+        }
+        header.reserved_bytes = reserved.map_or(0, ReservedRoom::into_bytes);
+        plan.add_retained(owner);
+        None
+    }
+
+    /// Keeps a retained message whose topic is owned here; `origin`: the shard where it came in, and its number there. `None`
+    /// where that was done before the node started.
+    pub(super) fn retain(
+        &mut self,
+        context: &DeliveryContext<'_>,
+        (origin, seq): (ShardId, u64),
+        room: Option<ReservedRoom>,
+    ) -> Option<Retained> {
+        let routed = context.routed;
+        let topic = routed.publish().topic;
+        if context.is_repeat(Slot::of(topic.as_bytes())) {
+            // It was retained before the node started, and perhaps another one since.
+            return None;
+        }
+        // What has its room was promised to be kept, before there was no memory for more.
+        let is_refused = self.pressure == Pressure::Full && room.is_none() && !routed.publish().payload.is_empty();
+        let retained = if is_refused {
+            self.counters.dropped(DropReason::MemoryFull, 1);
+            self.retained.forget(topic)
+        } else {
+            let source = Source { publisher: context.publisher, origin, seq, holder: context.holder };
+            let durability = if context.in_memory { Durability::Memory } else { Durability::Disk };
+            self.retained.set(routed, source, durability, room, self.now_ms)
+        };
+        if retained == Retained::Refused {
+            self.counters.dropped(DropReason::RetainedFull, 1);
+            self.shared.want_retained_room();
+        }
+        if retained == Retained::BeyondShare {
+            self.counters.dropped(DropReason::RetainedFull, 1);
+            self.refused_beyond_share(None);
+        }
+        self.count_retained();
+        self.watch_retained();
+        Some(retained)
+    }
+
+    /// Whose a retained message of that session is, where it is counted who has them.
+    pub(in crate::shard) fn holder_of(&self, session: SessionKey) -> Option<Holder> {
+        if !self.shared.shares.retained.is_on() {
+            return None;
+        }
+        let row = self.clients.peek(session)?;
+        Some(Holder::of_client(row.standing.identity.name(), row.session.client_id()))
+    }
+
+    /// The same for who has this name, or else this client id.
+    pub(in crate::shard) fn holder_by(&self, name: Option<&str>, client_id: &str) -> Option<Holder> {
+        self.shared.shares.retained.is_on().then(|| Holder::of_client(name, client_id))
+    }
+
+    /// The name of who has a session, for the log.
+    pub(in crate::shard) fn holder_name(&self, session: SessionKey) -> Option<Arc<str>> {
+        self.clients.peek(session)?.standing.identity.shared_name().cloned()
+    }
+
+    /// The shard that keeps the retained message of `topic`.
+    pub(in crate::shard) fn owner_of_topic(&self, topic: &str) -> ShardId {
+        Slot::of(topic.as_bytes()).shard(self.post.shards())
+    }
+}
