@@ -14,6 +14,7 @@ from receivers import connected, publish
 sys.path.insert(0, str(Path(__file__).parent.parent / "broker"))
 
 import wire
+from web import get
 
 EXPIRY = b"\x11" + struct.pack("!I", 3_600)
 
@@ -75,3 +76,34 @@ def test_a_kept_session_has_each_once_wherever_the_kill_comes(tmp_path: Path, sh
             sleeper.send(wire.unsubscribe("h/#"))
             sleeper.expect(wire.UNSUBACK)
         running.end(signal.SIGKILL)
+
+
+def test_a_rule_that_comes_while_they_wait_changes_no_order(tmp_path: Path) -> None:
+    """Held on disk first and, by a younger rule, in memory then: has a session that begins later them in order?"""
+    held = '[hold."h/#"]\n'
+    running = start(tmp_path, 1, held)
+    publish(running.url, *(("h/1", f"disk-{n}") for n in range(4)))
+    (tmp_path / "lapwing.toml").write_text(held + '[topics."+/1"]\ndurability = "memory"\n')
+    running.process.send_signal(signal.SIGHUP)
+    wire.until(lambda: in_memory_after_one(running))
+    publish(running.url, *(("h/1", f"memory-{n}") for n in range(4)))
+    one_at_a_time = EXPIRY + b"\x21" + struct.pack("!H", 1)
+    sleeper = wire.Wire.client(running.url, "sleeper", clean=False, properties=one_at_a_time)
+    sleeper.subscribe(("h/1", 1))
+    assert sleeper.expect(wire.PUBLISH).payload == b"disk-0"
+    sleeper.close()
+    came = []
+    with wire.Wire.client(running.url, "sleeper", clean=False, properties=EXPIRY) as sleeper:
+        for _ in range(8):
+            message = sleeper.expect(wire.PUBLISH)
+            sleeper.send(wire.ack(wire.PUBACK, message.packet_id))
+            came.append(message.payload.decode())
+    assert came == [f"{where}-{n}" for where in ("disk", "memory") for n in range(4)]
+    assert running.end() == 0
+
+
+def in_memory_after_one(running: RunningBroker) -> bool:
+    """Whether the rule holds: a message of a topic that nobody holds is counted as one in memory alone."""
+    publish(running.url, ("x/1", "x"))
+    metrics = get(f"{running.http}/metrics").text
+    return "\nlapwing_messages_in_memory_total 0\n" not in metrics

@@ -13,7 +13,7 @@ use crate::entry::Entry;
 use crate::facts::{Facts, Lane};
 use crate::queue::Queue;
 use crate::roster::Roster;
-use crate::settings::Settings;
+use crate::settings::{Expired, Settings};
 use crate::vacancy::Vacancy;
 
 /// One consumer group on the shard that owns it. See the crate's page for how the node drives it.
@@ -59,7 +59,8 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     /// A message for the group. QoS 0 is bound at once or dropped; others wait until somebody may have them.
     ///
     /// Returns whether it has to be logged under `facts.entry`: if that is some and the message has not ended already. Of one
-    /// that need not be, no end is told.
+    /// that need not be, no end is told. One that comes too late and is a dead letter at once is logged like others: it was
+    /// acknowledged, and a crash may be there before the letter is on disk.
     pub fn publish(&mut self, message: M, facts: Facts, now_us: u64) -> bool {
         let ends = self.ended.len();
         self.take_in(message, facts, now_us);
@@ -68,13 +69,15 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             self.ended.remove(ends + at);
             return false;
         }
-        facts.entry.is_some() && facts.end(self.settings.expired).is_none_or(|(at_us, _)| at_us > now_us)
+        let is_late = facts.end(self.settings.expired).is_some_and(|(at_us, _)| at_us <= now_us);
+        facts.entry.is_some() && (!is_late || self.settings.expired == Expired::DeadLetter)
     }
 
     fn take_in(&mut self, message: M, facts: Facts, now_us: u64) {
         let ended = facts.end(self.settings.expired).filter(|&(at_us, _)| at_us <= now_us);
         if let Some(end) = ended {
-            let entry = self.number(message, Facts { entry: None, ..facts }, false);
+            let entry = facts.entry.filter(|_| self.settings.expired == Expired::DeadLetter);
+            let entry = self.number(message, Facts { entry, ..facts }, false);
             return self.end_late(entry, end);
         }
         let entry = self.number(message, facts, false);

@@ -1,8 +1,10 @@
 //! Deadlines and expiry: what is missed, what happens to what is too late, and that the group wakes for it.
 
+use std::num::NonZeroU64;
+
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Declaration, Stamps, Strategy};
-use lapwing_groups::{DropReason, Epoch, Expired, Facts, Settings};
+use lapwing_groups::{Action, DropReason, Epoch, Expired, Facts, Settings};
 
 use crate::rig::{MS, QOS_0, QOS_1, QOS_2, Rig, S};
 
@@ -145,4 +147,26 @@ fn what_expires_after_its_deadline_has_missed_it() {
     rig.wait(3 * S);
     assert_eq!(rig.missed, [(None, 1, S)]);
     assert_eq!((rig.group.counters().expired, rig.group.counters().missed), (2, 1));
+}
+
+/// A message that comes too late was acknowledged like any other: a letter of it is not on disk yet, so the group has it in the
+/// log until it is. One that is dropped at once need not be there.
+#[test]
+fn what_comes_too_late_is_logged_where_it_becomes_a_letter() {
+    for (expired, becomes_a_letter) in [(Expired::DeadLetter, true), (Expired::Drop, false)] {
+        let settings = Settings { expired, is_durable: true, ..Settings::default() };
+        let mut rig = Rig::new(Strategy::RoundRobin, settings);
+        let facts = Facts { entry: NonZeroU64::new(7), expires_at_us: Some(rig.now_us - 1), ..rig.facts(QOS_1) };
+        assert_eq!(rig.group.publish(1, facts, rig.now_us), becomes_a_letter);
+        let letters: Vec<_> = rig.group.take_actions().filter_map(logged_letter).collect();
+        assert_eq!(letters, facts.entry.filter(|_| becomes_a_letter).as_slice());
+        assert_eq!(rig.group.take_ended().count(), 0, "its end is told by who takes the letter");
+    }
+}
+
+fn logged_letter(action: Action<u32, u32>) -> Option<NonZeroU64> {
+    match action {
+        Action::DeadLetter { facts, .. } => facts.entry,
+        _ => None,
+    }
 }

@@ -69,6 +69,7 @@ pub(crate) struct Clients {
     /// Messages dropped for that since somebody asked.
     pub(crate) not_kept: u64,
     births: u64,
+    epochs: u64,
 }
 
 impl Clients {
@@ -100,6 +101,7 @@ impl Clients {
             keeps_no_more: false,
             not_kept: 0,
             births: 0,
+            epochs: 0,
         }
     }
 
@@ -108,6 +110,12 @@ impl Clients {
         connection.born = self.births;
         self.strangers += usize::from(connection.stranger.is_some());
         little_spare::insert(&mut self.connections, connection)
+    }
+
+    /// The epoch of a session's new connection: greater than that of any before it, whichever connection was accepted first.
+    pub(crate) fn next_epoch(&mut self) -> u64 {
+        self.epochs += 1;
+        self.epochs
     }
 
     pub(crate) fn remove_connection(&mut self, index: usize) -> Option<Connection> {

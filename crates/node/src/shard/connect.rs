@@ -276,7 +276,7 @@ impl Shard {
         session: &Session,
         kept: Option<Membership>,
     ) -> Membership {
-        let epoch = self.clients.connection(index).map_or(0, |connection| connection.born);
+        let epoch = self.clients.next_epoch();
         let profile = self.profile(index, connect, session);
         kept.unwrap_or_default().connected(epoch, profile)
     }

@@ -27,17 +27,31 @@ pub(crate) struct DeliveryContext<'a> {
     pub(crate) ingress_us: u64,
     /// It is kept in memory alone, because a rule about its topic says so.
     pub(crate) in_memory: bool,
+    /// It is kept on disk, and a rule that is younger than it says memory.
+    is_before_rule: bool,
     /// Data groups that have it already, from before the node started: a bit each.
     repeats: u16,
     /// Who keeps it on disk; none before the first.
     keepers: Option<Box<Keepers>>,
 }
 
+/// The version of rules of a session for which those of now do not hold yet; they begin at 1.
+const NO_RULES: u64 = 0;
+
 impl<'a> DeliveryContext<'a> {
     /// Of a message of which nothing else is known.
     pub(crate) const fn new(routed: &'a Routed<'a>) -> Self {
-        let (publisher, origin, holder, ingress_us) = (0, None, None, 0);
-        DeliveryContext { routed, publisher, origin, holder, ingress_us, in_memory: false, repeats: 0, keepers: None }
+        DeliveryContext {
+            routed,
+            publisher: 0,
+            origin: None,
+            holder: None,
+            ingress_us: 0,
+            in_memory: false,
+            is_before_rule: false,
+            repeats: 0,
+            keepers: None,
+        }
     }
 
     /// Whether who is kept in this slot's data group has it from before the node started.
@@ -102,6 +116,7 @@ impl Shard {
             holder: header.holder,
             ingress_us: header.ingress_us,
             in_memory,
+            is_before_rule: !in_memory && self.is_in_memory(routed.publish()),
             repeats: self.repeats_of(header.origin),
             ..DeliveryContext::new(routed)
         }
@@ -135,7 +150,12 @@ impl Clients {
         let delivered = match kept {
             // It has it from before the node started.
             Some(kept) if context.is_repeat(kept.slot) => return Some(true),
-            Some(kept) => self.deliver_kept(key, kept, context, grants, now_ms),
+            Some(kept) => {
+                if context.is_before_rule {
+                    self.follow_into_log(key);
+                }
+                self.deliver_kept(key, kept, context, grants, now_ms)
+            }
             None => self.with(key, |session, io| session.deliver(routed, grants, None, now_ms, io)),
         };
         let delivered = delivered?;
@@ -201,6 +221,14 @@ impl Clients {
             row.kept_as.edit().rules_version = rules_version;
         }
         (row.kept_as.rules_version != rules_version).then_some(kept)
+    }
+
+    /// A message is in the log for a session, though a rule says memory by now: what comes behind it follows it there, until
+    /// nothing waits any more.
+    fn follow_into_log(&mut self, key: SessionKey) {
+        if let Some(row) = self.row(key) {
+            row.kept_as.edit().rules_version = NO_RULES;
+        }
     }
 
     /// Whether a session has room for a QoS 1 or 2 message of so many bytes; one that is gone needs none.

@@ -19,6 +19,9 @@ const ROUNDS: usize = 8;
 
 impl Shard {
     /// Hears what members here have to say and does what groups here want, until there is no more of either.
+    ///
+    /// Before the node listens groups only listen: what they would publish (letters of what has expired while the node was down)
+    /// would miss subscribers that other shards have not told of yet.
     pub(in crate::shard) fn run_groups(&mut self) {
         self.clients.now_us = self.shared.now_us();
         self.hand_over_waiting();
@@ -26,7 +29,7 @@ impl Shard {
             self.tell_outcomes();
             self.hear_words();
             self.take_choices();
-            if !self.groups.has_dirty() {
+            if !self.has_group_to_run() {
                 break;
             }
             while let Some(place) = self.groups.next_dirty() {
@@ -37,7 +40,11 @@ impl Shard {
 
     /// Whether a turn would bring a group on.
     pub(in crate::shard) fn has_group_work(&mut self) -> bool {
-        self.has_choices() || !self.words.is_empty() || self.groups.has_dirty() || !self.clients.outcomes.is_empty()
+        self.has_choices() || !self.words.is_empty() || self.has_group_to_run() || !self.clients.outcomes.is_empty()
+    }
+
+    fn has_group_to_run(&self) -> bool {
+        self.is_listening && self.groups.has_dirty()
     }
 
     fn hear_words(&mut self) {

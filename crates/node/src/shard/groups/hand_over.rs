@@ -29,6 +29,10 @@ impl Shard {
         if routed.expires_at_ms().is_some_and(|at_ms| at_ms <= now_ms) {
             return self.clients.add_outcome(to, Outcome { bound, fate: Fate::HandedBack });
         }
+        if self.pending.hand_overs.has_any_for(to) {
+            // There may be room again since those before it found none.
+            return self.pending.hand_overs.push(*assigned, routed.keep().clone());
+        }
         let mut context = DeliveryContext::new(routed);
         context.origin = Some(origin);
         let entry = context.entry_for(kept, self.clients.keeping.as_deref_mut());
@@ -42,7 +46,7 @@ impl Shard {
             })?
         });
         let Some(delivered) = delivered else {
-            return self.pending.hand_overs.push_back((*assigned, routed.keep().clone()));
+            return self.pending.hand_overs.push(*assigned, routed.keep().clone());
         };
         self.counters.deliveries.add(1);
         if delivered == Delivered::Sent && self.keep(context, None) {
@@ -52,7 +56,7 @@ impl Shard {
 
     /// Tries again what sessions could not send.
     pub(super) fn hand_over_waiting(&mut self) {
-        for (assigned, message) in std::mem::take(&mut self.pending.hand_overs) {
+        for (assigned, message) in self.pending.hand_overs.take() {
             self.deliver_assigned(&assigned, &Routed::of(&message));
         }
     }

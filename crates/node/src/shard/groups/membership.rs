@@ -9,7 +9,7 @@ use crate::words::{JoinRequest, Profile, share_name};
 /// One per session. Most are in no group and say nothing of themselves, so what comes with that lies behind a pointer.
 #[derive(Debug, Default)]
 pub(crate) struct Membership {
-    /// The number of its connection, or of the last one.
+    /// The number of its connection, or of the last one, counted as sessions open; 0: it has had none since the node started.
     pub(crate) epoch: u64,
     standing: Option<Box<MemberStanding>>,
     /// Messages that it may have at a time.
