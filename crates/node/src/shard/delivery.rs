@@ -29,6 +29,8 @@ pub(crate) struct DeliveryContext<'a> {
     pub(crate) in_memory: bool,
     /// It is kept on disk, and a rule that is younger than it says memory.
     is_before_rule: bool,
+    /// A hold offers it: what nobody takes waits there.
+    pub(crate) is_held: bool,
     /// Data groups that have it already, from before the node started: a bit each.
     repeats: u16,
     /// Who keeps it on disk; none before the first.
@@ -49,6 +51,7 @@ impl<'a> DeliveryContext<'a> {
             ingress_us: 0,
             in_memory: false,
             is_before_rule: false,
+            is_held: false,
             repeats: 0,
             keepers: None,
         }
@@ -117,12 +120,14 @@ impl Shard {
             ingress_us: header.ingress_us,
             in_memory,
             is_before_rule: !in_memory && self.is_in_memory(routed.publish()),
+            is_held: header.flags.has(RouteFlags::HELD),
             repeats: self.repeats_of(header.origin),
             ..DeliveryContext::new(routed)
         }
     }
 
     /// Which data groups have a message from before the node started: a bit each.
+    #[inline]
     fn repeats_of(&self, origin: Option<Origin>) -> u16 {
         let Some(origin) = origin.filter(|origin| origin.is_resent) else { return 0 };
         self.recovered.as_ref().map_or(0, |recovered| recovered.data_groups.having(&origin.logged()))

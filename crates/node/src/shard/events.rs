@@ -31,7 +31,7 @@ impl Shard {
             let Some(Event { topic, payload }) = self.happenings.take() else { return };
             // With an acknowledgement, so that it is kept for those who are away; nobody waits for one here.
             let publish = Publish { qos: QoS::AtLeastOnce, ..Publish::qos0(&topic, payload.as_bytes()) };
-            let _ = self.route_as_it_is(&Routed::new(publish, NOBODY, self.now_ms), Publisher::named(OURSELVES));
+            let _ = self.route_as_it_is(&Routed::new(publish, NOBODY, self.now_ms), &mut Publisher::named(OURSELVES));
             self.counters.traffic.events.add(1);
         }
     }

@@ -237,9 +237,9 @@ impl Shard {
     ) {
         self.counters.wills.add(1);
         let origin = self.will_origin(client_id, debt, will.publish().qos);
-        let publisher = Publisher { origin, holder, ..Publisher::named(client_id) };
+        let mut publisher = Publisher { origin, holder, ..Publisher::named(client_id) };
         // A will is never held back: it waits in the lanes' own queues.
-        let accepted = self.route(&Routed::of(will), publisher);
+        let accepted = self.route(&Routed::of(will), &mut publisher);
         self.will_went(client_id, debt, Some(accepted));
         if let Some(who) = who {
             self.observe_published(who, &will.publish());

@@ -30,7 +30,8 @@ impl Shard {
 
     /// A message that was given to all who want it goes to the log, if a session, a group or the retained table keeps it;
     /// true when it does.
-    pub(super) fn keep(&mut self, context: DeliveryContext<'_>, retained: Option<Retained>) -> bool {
+    #[inline]
+    pub(super) fn keep(&mut self, context: &mut DeliveryContext<'_>, retained: Option<Retained>) -> bool {
         match (&mut self.log, &mut self.clients.keeping) {
             (Some(log), Some(keeping)) => keeping.keep(log, context, retained),
             _ => false,

@@ -181,7 +181,7 @@ impl Shard {
             context.in_memory = self.is_in_memory(routed.publish());
             self.clients.deliver(page.to, &mut context, std::iter::once(grant), self.now_ms);
             // What a kept session has been given is its own: it outlives the retained message, and the node.
-            self.keep(context, None);
+            self.keep(&mut context, None);
         }
         page.messages.len()
     }

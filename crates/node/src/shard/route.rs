@@ -13,6 +13,7 @@ use lapwing_session::{Accepted, Grant, Routed, SessionKey};
 
 pub(super) use self::plan::RoutePlan;
 pub(super) use self::publisher::Publisher;
+use self::retain::Retaining;
 use super::Shard;
 use crate::mail::{RouteFlags, RouteHeader};
 use crate::slot::ShardId;
@@ -40,27 +41,24 @@ pub(super) const EVERYBODY: RouteFlags = RouteFlags::SESSIONS.with(RouteFlags::G
 
 impl Shard {
     /// Routes a message whose stamp is as it should be: one that came in and has it, or one that the node publishes itself.
-    pub(super) fn route_as_it_is(&mut self, routed: &Routed<'_>, mut publisher: Publisher<'_>) -> Accepted {
-        let mut context = self.context_of(routed, &publisher);
+    pub(super) fn route_as_it_is(&mut self, routed: &Routed<'_>, publisher: &mut Publisher<'_>) -> Accepted {
+        let mut context = self.context_of(routed, publisher);
         if let Some(hold) = self.holds.of(routed) {
-            return self.route_through(hold, context, publisher.client_id);
+            return self.route_through(hold, &mut context, publisher.client_id);
         }
-        let mut header = context.header();
         if context.in_memory {
             self.counters.in_memory.add(1);
         }
-        let (publish, mut retained, mut plan) = (routed.publish(), None, RoutePlan::default());
-        if publish.retain {
-            retained = self.retain_or_plan(&mut context, &mut publisher, &mut header, &mut plan);
-        }
+        let publish = routed.publish();
+        let going = if publish.retain { self.retain_or_send(&mut context, publisher) } else { Retaining::default() };
         // The entry that clears a topic goes before the one that names the publisher of the message that cleared it. A crash between
         // them leaves the topic cleared, and the publisher's repeat clears it again. The other way round the repeat would be known,
         // and dropped, while the topic still had its message.
         let is_cleared = self.clear_retained(publish.qos);
         let found = self.deliver_here(&mut context, EVERYBODY, Some(publisher.client_id));
-        self.count_empty_groups(&found);
-        let is_kept = self.keep(context, retained) | is_cleared;
-        let is_awaited = self.post_route(found.plan.and(plan), &header, publish);
+        let is_kept = self.keep(&mut context, going.retained) | is_cleared;
+        let plan = found.plan.with_retained(going.elsewhere);
+        let is_awaited = !plan.is_empty() && self.post_route(plan, &going.header(&context), publish);
         match found.any {
             _ if found.in_stream || is_kept || is_awaited => Accepted::Later(self.clients.commit_tokens.take()),
             true => Accepted::Now,
@@ -74,9 +72,9 @@ impl Shard {
         let flags = header.flags;
         if let Some(hold_route) = header.held {
             if flags.has(RouteFlags::HELD) {
-                return self.receive_held(from, context, flags, hold_route);
+                return self.receive_held(from, &mut context, flags, hold_route);
             }
-            self.hold_message(hold_route.hold, context);
+            self.hold_message(hold_route.hold, &mut context);
             return;
         }
         let (topic, seq) = (routed.publish().topic, header.retained_seq);
@@ -94,8 +92,7 @@ impl Shard {
             retained = self.retain(&context, (from, seq), reserved);
         }
         self.clear_retained(routed.publish().qos);
-        let found = self.deliver_here(&mut context, flags, None);
-        self.count_empty_groups(&found);
-        self.keep(context, retained);
+        self.deliver_here(&mut context, flags, None);
+        self.keep(&mut context, retained);
     }
 }

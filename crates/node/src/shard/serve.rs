@@ -235,7 +235,7 @@ impl Shard {
             return charged;
         }
         publisher.origin = self.origin_of(client.session, inbound);
-        let accepted = self.route(&Routed::new(publish, client.session, self.now_ms), publisher);
+        let accepted = self.route(&Routed::new(publish, client.session, self.now_ms), &mut publisher);
         if publish.qos != QoS::AtMostOnce {
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
         }

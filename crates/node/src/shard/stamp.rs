@@ -28,7 +28,7 @@ impl Shard {
     /// A stamp that its publisher has made up does not come further than here, whether anybody looks for stamps or not; and
     /// from here on the message has the deadline that the node gives it.
     #[inline]
-    pub(super) fn route(&mut self, routed: &Routed<'_>, publisher: Publisher<'_>) -> Accepted {
+    pub(super) fn route(&mut self, routed: &Routed<'_>, publisher: &mut Publisher<'_>) -> Accepted {
         let expiring = self.with_deadline(routed);
         let routed = expiring.as_ref().unwrap_or(routed);
         if self.shared.stamps.are_wanted() || is_stamped(&routed.publish().properties.user) {
@@ -38,7 +38,7 @@ impl Shard {
     }
 
     #[inline(never)]
-    fn route_stamped(&mut self, routed: &Routed<'_>, publisher: Publisher<'_>) -> Accepted {
+    fn route_stamped(&mut self, routed: &Routed<'_>, publisher: &mut Publisher<'_>) -> Accepted {
         let publish = *routed.publish();
         let own = unstamped(publish.properties.user);
         let mut stamper = std::mem::take(&mut self.stamper);

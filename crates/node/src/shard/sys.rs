@@ -56,6 +56,6 @@ impl Shard {
             properties: PublishProperties::default(),
             payload: value.as_bytes(),
         };
-        let _ = self.route_as_it_is(&Routed::new(publish, NOBODY, self.now_ms), Publisher::named(OURSELVES));
+        let _ = self.route_as_it_is(&Routed::new(publish, NOBODY, self.now_ms), &mut Publisher::named(OURSELVES));
     }
 }

@@ -49,7 +49,7 @@ impl Shard {
             return self.pending.hand_overs.push(*assigned, routed.keep().clone());
         };
         self.counters.deliveries.add(1);
-        if delivered == Delivered::Sent && self.keep(context, None) {
+        if delivered == Delivered::Sent && self.keep(&mut context, None) {
             self.pending.handed_over.push_back((self.clients.commit_tokens.take(), to, bound));
         }
     }

@@ -89,7 +89,7 @@ impl Shard {
     fn publish_own(&mut self, publish: Publish<'_>, publisher: SessionKey) -> Accepted {
         debug_assert!(publish.qos == QoS::AtMostOnce || !publish.retain);
         // A dead letter keeps the stamp of its message.
-        self.route_as_it_is(&Routed::new(publish, publisher, self.now_ms), Publisher::named(PUBLISHER))
+        self.route_as_it_is(&Routed::new(publish, publisher, self.now_ms), &mut Publisher::named(PUBLISHER))
     }
 }
 

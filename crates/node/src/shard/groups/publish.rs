@@ -54,8 +54,8 @@ impl Common {
 }
 
 impl Shard {
-    /// Gives a message to every group here that wants its topic: whether one took it, and how many have nobody who could.
-    pub(in crate::shard) fn publish_to_groups(&mut self, context: &mut DeliveryContext<'_>) -> (bool, u64) {
+    /// Gives a message to every group here that wants its topic; true when one took it.
+    pub(in crate::shard) fn publish_to_groups(&mut self, context: &mut DeliveryContext<'_>) -> bool {
         let Shard { groups, clients, shared, counters, .. } = self;
         let (mut common, mut taken, mut empty) = (None, false, 0);
         let routed = context.routed;
@@ -90,7 +90,11 @@ impl Shard {
                 owned.unsettled.extend(Some(entry).filter(|_| qos == QoS::ExactlyOnce));
             }
         });
-        (taken, empty)
+        // Of a message of a hold nobody loses anything: it waits there.
+        if empty > 0 && !context.is_held {
+            counters.dropped(DropReason::GroupEmpty, empty);
+        }
+        taken
     }
 }
 

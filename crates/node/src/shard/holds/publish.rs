@@ -29,16 +29,13 @@ impl Shard {
     pub(in crate::shard) fn route_through(
         &mut self,
         hold: u32,
-        context: DeliveryContext<'_>,
+        context: &mut DeliveryContext<'_>,
         client_id: &str,
     ) -> Accepted {
         let in_stream = self.append_to_streams(context.routed, client_id);
         let owner = self.holds.book.owner(hold);
-        let is_kept = if owner == self.id {
-            self.hold_message(hold, context)
-        } else {
-            self.post_to_hold((owner, hold), &context)
-        };
+        let is_kept =
+            if owner == self.id { self.hold_message(hold, context) } else { self.post_to_hold((owner, hold), context) };
         if in_stream || is_kept { Accepted::Later(self.clients.commit_tokens.take()) } else { Accepted::Now }
     }
 
@@ -54,9 +51,9 @@ impl Shard {
     }
 
     /// Puts a message into a hold here; true when the log has it and somebody waits for that.
-    pub(in crate::shard) fn hold_message(&mut self, hold: u32, mut context: DeliveryContext<'_>) -> bool {
+    pub(in crate::shard) fn hold_message(&mut self, hold: u32, context: &mut DeliveryContext<'_>) -> bool {
         let place = self.holds.places.get(hold as usize).copied().flatten();
-        let Some(place) = place.filter(|place| self.may_hold(*place, &context)) else { return false };
+        let Some(place) = place.filter(|place| self.may_hold(*place, context)) else { return false };
         let Shard { holds, clients, log, now_ms, .. } = self;
         let hold = &mut holds.owned[place];
         let (routed, mut entry) = (context.routed, None);
@@ -70,7 +67,7 @@ impl Shard {
             }
         }
         let deadline_ms = hold.deadline_ms(*now_ms, routed.expires_at_ms());
-        let DeliveryContext { publisher, ingress_us, in_memory, .. } = context;
+        let DeliveryContext { publisher, ingress_us, in_memory, .. } = *context;
         let message = routed.keep().clone();
         let held = HeldMessage { message, publisher, ingress_us, entry, in_memory, is_resent: false };
         hold.queue.add(publish.topic, routed.footprint() as u64, deadline_ms, held);

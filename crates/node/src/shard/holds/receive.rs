@@ -25,7 +25,7 @@ impl Shard {
     pub(in crate::shard) fn receive_held(
         &mut self,
         from: ShardId,
-        context: DeliveryContext<'_>,
+        context: &mut DeliveryContext<'_>,
         wanted: RouteFlags,
         hold_route: HoldRoute,
     ) {
@@ -62,14 +62,14 @@ impl Shard {
     /// not lose it.
     pub(super) fn offer_here(
         &mut self,
-        mut context: DeliveryContext<'_>,
+        context: &mut DeliveryContext<'_>,
         wanted: RouteFlags,
         may_wait: bool,
     ) -> (Offered, bool) {
         if may_wait && !self.has_receiver_with_room(context.routed.publish().topic) {
             return (Offered::Full, false);
         }
-        let found = self.deliver_here(&mut context, wanted, None);
+        let found = self.deliver_here(context, wanted, None);
         let is_kept = self.keep(context, None);
         (if found.is_taken { Offered::Taken } else { Offered::Nobody }, is_kept)
     }

@@ -130,8 +130,8 @@ impl Shard {
         let (mut offered, mut is_kept) = (Offered::Nobody, false);
         if targets.own {
             let routed = Routed::of(&message);
-            let context = self.context_of_mail(&routed, &header);
-            (offered, is_kept) = self.offer_here(context, EVERYBODY, may_wait);
+            let mut context = self.context_of_mail(&routed, &header);
+            (offered, is_kept) = self.offer_here(&mut context, EVERYBODY, may_wait);
             self.flush_large();
         }
         let shards = targets.plan.count();

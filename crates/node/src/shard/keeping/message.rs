@@ -56,7 +56,7 @@ impl Keeping {
     pub(crate) fn keep(
         &mut self,
         log: &mut LogFeed,
-        mut context: DeliveryContext<'_>,
+        context: &mut DeliveryContext<'_>,
         retained: Option<Retained>,
     ) -> bool {
         let keepers = context.take_keepers();
@@ -72,7 +72,7 @@ impl Keeping {
             self.encode_frame(publish);
             for data_group in (0..DATA_GROUP_COUNT).filter(|data_group| open & 1 << data_group != 0) {
                 let retained = (is_retained && noted_in == Some(data_group)).then_some(publish.topic);
-                self.publish(log, data_group, &context, &keepers, retained);
+                self.publish(log, data_group, context, &keepers, retained);
             }
             keepers.clear();
             self.spare_keepers = Some(keepers);

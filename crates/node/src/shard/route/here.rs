@@ -22,13 +22,12 @@ pub(in crate::shard) struct Found {
     pub(in crate::shard) is_taken: bool,
     /// A stream here keeps it.
     pub(in crate::shard) in_stream: bool,
-    /// Groups here that want it and have nobody who could take it.
-    pub(in crate::shard) empty_groups: u64,
 }
 
 impl Shard {
     /// Hands a message to those here that want it: sessions and groups, as `wanted` says. `stream_of`: it has come in here, from
     /// this client, and streams have it from here.
+    #[inline]
     pub(in crate::shard) fn deliver_here(
         &mut self,
         context: &mut DeliveryContext<'_>,
@@ -40,17 +39,11 @@ impl Shard {
             self.match_tree(context, stream_of, &mut found);
         }
         if wanted.has(RouteFlags::GROUPS) && !self.groups.is_empty() {
-            let (is_taken, empty) = self.publish_to_groups(context);
+            let is_taken = self.publish_to_groups(context);
             found.any |= is_taken;
             found.is_taken |= is_taken;
-            found.empty_groups = empty;
         }
         found
-    }
-
-    /// Whoever groups have nobody for has lost a message.
-    pub(super) fn count_empty_groups(&self, found: &Found) {
-        self.counters.dropped(DropReason::GroupEmpty, found.empty_groups);
     }
 
     /// Delivers to the sessions here, and finds out who else wants it.

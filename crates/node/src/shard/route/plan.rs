@@ -35,19 +35,16 @@ impl RoutePlan {
         true
     }
 
-    /// Adds the shard that owns the retained message.
-    pub(super) fn add_retained(&mut self, owner: ShardId) {
-        self.retained |= 1 << owner.index();
+    /// The same, and the shard that owns the retained message, if that is another one.
+    #[inline]
+    pub(super) fn with_retained(self, owner: Option<ShardId>) -> Self {
+        RoutePlan { retained: owner.map_or(0, |owner| 1 << owner.index()), ..self }
     }
 
-    /// Both together.
-    pub(super) fn and(self, other: Self) -> Self {
-        RoutePlan {
-            sessions: self.sessions | other.sessions,
-            groups: self.groups | other.groups,
-            keepers: self.keepers | other.keepers,
-            retained: self.retained | other.retained,
-        }
+    /// Whether it goes nowhere, and nobody elsewhere keeps it.
+    #[inline]
+    pub(super) fn is_empty(self) -> bool {
+        self.all() | self.keepers == 0
     }
 
     /// The same for a message for which nobody waits until it is on disk.
@@ -137,8 +134,8 @@ mod tests {
     #[test]
     fn a_shard_gets_one_copy_for_all_that_it_wants_it_for() {
         let (one, two, last) = (ShardId(1), ShardId(2), ShardId(63));
-        let mut plan = plan(&[Target::Shard(one), Target::Keeper(one), Target::Groups(one), Target::Groups(last)]);
-        plan.add_retained(two);
+        let plan = plan(&[Target::Shard(one), Target::Keeper(one), Target::Groups(one), Target::Groups(last)]);
+        let plan = plan.with_retained(Some(two));
         let (sessions, groups) = (RouteFlags::SESSIONS, RouteFlags::GROUPS);
         let (keep, retain) = (RouteFlags::KEEP, RouteFlags::RETAIN);
         assert_eq!(plan.count(), 3);
@@ -154,5 +151,6 @@ mod tests {
         let mut plan = RoutePlan::default();
         assert!(!plan.add(Target::Session(SessionKey(7))) && !plan.add(Target::Stream(0)));
         assert_eq!((plan, plan.count(), plan.shards().count()), (RoutePlan::default(), 0, 0));
+        assert!(plan.is_empty() && !plan.with_retained(Some(ShardId(0))).is_empty());
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lapwing_session::SessionKey;
 
-use super::{Publisher, RoutePlan};
+use super::Publisher;
 use crate::config::Durability;
 use crate::holder::Holder;
 use crate::mail::{RouteHeader, Source};
@@ -16,30 +16,44 @@ use crate::shard::delivery::DeliveryContext;
 use crate::shard::retained::Retained;
 use crate::slot::{ShardId, Slot};
 
+/// What becomes of the retained copy of a message that came in here.
+#[derive(Debug, Default)]
+pub(super) struct Retaining {
+    /// Here; `None`: its topic is owned elsewhere, or it was retained before the node started, or it is not to be.
+    pub(super) retained: Option<Retained>,
+    /// The shard that owns its topic, if that is another one.
+    pub(super) elsewhere: Option<ShardId>,
+    seq: u64,
+    reserved_bytes: u64,
+}
+
+impl Retaining {
+    /// What other shards have to know of the message.
+    pub(super) fn header(&self, context: &DeliveryContext<'_>) -> RouteHeader {
+        RouteHeader { retained_seq: self.seq, reserved_bytes: self.reserved_bytes, ..context.header() }
+    }
+}
+
 impl Shard {
-    /// Retains a message that came in here, or plans its way to the shard that owns its topic: `header` has what that has to
-    /// know. `None`: that is another one, or it has it from before the node started.
-    pub(super) fn retain_or_plan(
+    /// Retains a message that came in here, or finds out who is to.
+    pub(super) fn retain_or_send(
         &mut self,
         context: &mut DeliveryContext<'_>,
         publisher: &mut Publisher<'_>,
-        header: &mut RouteHeader,
-        plan: &mut RoutePlan,
-    ) -> Option<Retained> {
+    ) -> Retaining {
         let (topic, own) = (context.routed.publish().topic, self.id);
         let owner = self.owner_of_topic(topic);
-        header.retained_seq = self.sequences.send(owner);
-        header.holder = publisher.holder.or_else(|| self.holder_of(context.routed.publisher()));
-        context.holder = header.holder;
-        self.sequences.note_live(own, owner, header.retained_seq, topic);
-        self.sequences.delivered.note(own, header.retained_seq, topic);
+        let seq = self.sequences.send(owner);
+        context.holder = publisher.holder.or_else(|| self.holder_of(context.routed.publisher()));
+        self.sequences.note_live(own, owner, seq, topic);
+        self.sequences.delivered.note(own, seq, topic);
         let reserved = publisher.reserved_room.take();
         if owner == own {
-            return self.retain(context, (own, header.retained_seq), reserved);
+            let retained = self.retain(context, (own, seq), reserved);
+            return Retaining { retained, seq, ..Retaining::default() };
         }
-        header.reserved_bytes = reserved.map_or(0, ReservedRoom::into_bytes);
-        plan.add_retained(owner);
-        None
+        let reserved_bytes = reserved.map_or(0, ReservedRoom::into_bytes);
+        Retaining { retained: None, elsewhere: Some(owner), seq, reserved_bytes }
     }
 
     /// Keeps a retained message whose topic is owned here; `origin`: the shard where it came in, and its number there. `None`
