@@ -22,6 +22,13 @@ pub enum Accepted {
     Refused(ReasonCode),
 }
 
+impl Accepted {
+    /// The same of a message that was promised already: it is taken where it would be refused.
+    pub(crate) fn or_taken(self) -> Self {
+        if matches!(self, Accepted::Refused(reason) if reason.is_error()) { Accepted::Now } else { self }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     /// `NOTHING`: only waits for those before it.

@@ -115,6 +115,20 @@ impl Session {
         self.link.as_ref()?.aliases.get(alias).map(|topic| &**topic)
     }
 
+    /// Whether the log had some of this QoS 2 message before the node started, and nothing that says that it was taken.
+    pub fn is_doubted(&self, publish: &Publish<'_>) -> bool {
+        let Some(kept) = self.told.kept.as_ref().filter(|_| publish.qos == QoS::ExactlyOnce) else { return false };
+        publish.packet_id.is_some_and(|packet_id| {
+            kept.uses.has_doubts() && kept.uses.is_resent(kept.uses.origin(packet_id, publish.dup).use_number)
+        })
+    }
+
+    /// The same of one that has come.
+    fn was_promised(&self, receipt: Receipt) -> bool {
+        let uses = self.told.kept.as_ref().map(|kept| &kept.uses);
+        receipt.use_number > 0 && uses.is_some_and(|uses| uses.is_resent(receipt.use_number))
+    }
+
     /// Whether `publish` is a QoS 2 message that came before and is only acknowledged again.
     pub fn is_repeated(&self, publish: &Publish<'_>) -> bool {
         publish.qos == QoS::ExactlyOnce && publish.packet_id.is_some_and(|id| self.receipts.contains(id))
@@ -157,11 +171,13 @@ impl Session {
 
     /// Says what became of a message; acknowledges it, in the order of the messages.
     ///
-    /// A receipt of a former connection is ignored: that client sends its message again.
+    /// A receipt of a former connection is ignored: that client sends its message again. What is in doubt is not refused any
+    /// more: some of its receivers have it, and the client would take its packet id, by which the doubt is known, for free.
     #[inline]
     pub fn accept(&mut self, receipt: Receipt, accepted: Accepted, io: &mut Io<'_>) {
         let Some(link) = self.link.as_ref().filter(|link| link.id == receipt.link) else { return };
         let Some(packet_id) = receipt.packet_id else { return };
+        let accepted = if self.was_promised(receipt) { accepted.or_taken() } else { accepted };
         let is_refused = matches!(accepted, Accepted::Refused(reason) if reason.is_error());
         if receipt.qos == QoS::ExactlyOnce && !is_refused {
             self.receipts.insert(packet_id);
@@ -178,6 +194,7 @@ impl Session {
     pub fn refuse(&mut self, receipt: Receipt, reason: ReasonCode, words: Option<&str>, io: &mut Io<'_>) {
         if let (Some(packet_id), Some(link)) = (receipt.packet_id, &self.link)
             && link.id == receipt.link
+            && !self.was_promised(receipt)
             && let Some(words) = link.words(words, ACK_BYTES_MAX)
         {
             self.acks.explain(packet_id, words);

@@ -90,7 +90,7 @@ impl Told {
         let Some(kept) = &mut self.kept else { return };
         let is_refused = matches!(accepted, Accepted::Refused(reason) if reason.is_error());
         if is_refused && dup {
-            // Where the refusal does not arrive, the same message comes again.
+            // Where the refusal does not arrive, the same message comes again; nobody has it.
             return;
         }
         let (is_resent, was_doubted) = (kept.uses.is_resent(use_number), kept.uses.resolve(packet_id));

@@ -63,7 +63,9 @@ impl Shard {
         }
         let needs_any = needs_retained(publish) || self.needs_queues();
         let connection = if needs_any { self.clients.connection(index) } else { None };
-        connection.is_some_and(|connection| matches!(connection.room, Room::Unknown))
+        let is_known = connection.is_none_or(|connection| !matches!(connection.room, Room::Unknown));
+        // What is in doubt is not refused: some have had it since before the node started, and it may be what fills their queues.
+        !is_known && !self.clients.peek(client.session).is_some_and(|row| row.session.is_doubted(publish))
     }
 
     fn needs_queues(&self) -> bool {

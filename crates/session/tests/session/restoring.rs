@@ -159,11 +159,11 @@ fn the_client_resolves_a_doubt() {
     assert_eq!(inbound(&mut rig, 7, true, later(2)), (Some((10, 10)), true));
     rig.committed(2);
     assert_eq!(rig.facts(), [received(1, 20), received(7, 10)]);
-    // Refused: if that does not arrive it comes again. And everybody may have it already.
+    // Some have it already, so it is taken even where it would be refused now.
+    rig.sent();
     let refused = Accepted::Refused(ReasonCode::QuotaExceeded);
     assert_eq!(inbound(&mut rig, 8, true, refused), (Some((11, 10)), true));
-    assert_eq!(inbound(&mut rig, 8, true, Accepted::Now), (Some((11, 10)), true));
-    assert_eq!(rig.facts(), [received(8, 11)]);
+    assert_eq!((rig.sent(), rig.facts()), (vec!["pubrec(8)".to_owned()], vec![received(8, 11)]));
     // PUBREL: it was taken.
     rig.sent();
     rig.done(Packet::PubRel(Ack::success(id(9))));
@@ -264,4 +264,31 @@ fn a_clean_start_discards_it() {
     let (present, discarded) = rig.connect(&clean);
     let discarded = discarded.expect("there was one");
     assert_eq!((present, discarded.kept_id(), rig.session().kept_id()), (false, Some(entry(100)), None));
+}
+
+/// A message in doubt is refused as it comes again, and another one under its packet id has to be sent twice: is that one taken for
+/// it, which everybody has?
+#[test]
+fn a_refusal_leaves_no_doubt_behind() {
+    for words in [None, Some("no room")] {
+        let mut rig = Rig::new(Settings::default());
+        let mut restoration = Restoration::new(Restored { next_use: 20, ..restored(&rig.settings) });
+        restoration.doubted(id(7), 10);
+        rig.session = Some(restoration.finish());
+        back(&mut rig, &connect_persistent(Version::V5));
+        let doubted = Publish { dup: true, ..publish("t", QOS2, 7) };
+        assert!(rig.session().is_doubted(&doubted) && !rig.session().is_doubted(&publish("t", QOS2, 7)));
+        assert!(!rig.session().is_doubted(&Publish { dup: true, ..publish("t", QOS2, 8) }));
+        let first = Packet::Publish(doubted);
+        let inbound = rig.inbound(&first);
+        assert!(inbound.is_resent());
+        rig.refuse(inbound.receipt, ReasonCode::QuotaExceeded, words);
+        assert_eq!(rig.sent(), ["pubrec(7)"], "{words:?}");
+        rig.done(Packet::PubRel(Ack::success(id(7))));
+        assert!(!rig.session().has_doubts());
+        let second = Packet::Publish(Publish { dup: true, ..publish("t", QOS2, 7) });
+        let inbound = rig.inbound(&second);
+        assert_eq!((inbound.is_resent(), inbound.origin().map(|origin| origin.use_number)), (false, Some(20)));
+        rig.accept(inbound.receipt, Accepted::Now);
+    }
 }

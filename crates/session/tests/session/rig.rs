@@ -154,6 +154,11 @@ impl Rig {
         session.accept(receipt, accepted, &mut io);
     }
 
+    pub fn refuse(&mut self, receipt: Receipt, reason: ReasonCode, words: Option<&str>) {
+        let (session, mut io) = self.parts();
+        session.refuse(receipt, reason, words, &mut io);
+    }
+
     /// Handles a PUBLISH and says what became of it.
     pub fn published(&mut self, publish: Publish<'_>, accepted: Accepted) {
         let receipt = self.inbound(&Packet::Publish(publish)).receipt;
