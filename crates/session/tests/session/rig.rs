@@ -4,8 +4,9 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{
-    Ack, Connect, ConnectProperties, Limits, Packet, PacketId, Publish, PublishProperties, QoS, SubscribeFiltersBuf,
-    SubscribeProperties, SubscriptionId, SubscriptionOptions, UnsubscribeFiltersBuf, UserProperties, Version, decode,
+    Ack, Connect, ConnectProperties, Limits, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode,
+    SubscribeFiltersBuf, SubscribeProperties, SubscriptionId, SubscriptionOptions, UnsubscribeFiltersBuf,
+    UserProperties, Version, decode,
 };
 use lapwing_session::{
     Accepted, Admission, Close, CommitToken, Counters, Delivered, Departure, Fact, Grant, Inbound, Io, Message, Opened,
