@@ -177,7 +177,7 @@ pub(crate) fn encode_frame(publish: &Publish<'_>, out: &mut Vec<u8>) {
     }
     let before = out.len();
     if frame.encode(Version::V5, out).is_err() {
-        // A packet that was decoded is never longer without its alias, so this cannot be; an empty frame is skipped.
+        // What a frame adds is less than limits leave below the longest packet, so this cannot be; an empty frame is skipped.
         debug_assert!(false, "a decoded PUBLISH could not be encoded");
         out.truncate(before);
     }

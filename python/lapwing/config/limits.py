@@ -14,7 +14,7 @@ from lapwing.config.units import Duration, Seconds, Size
 
 _U16 = 65_535
 _U32 = 2**32 - 1
-_PACKET_BYTES_MAX = 268_435_460  # 5 bytes of fixed header and the largest remaining length
+_PACKET_BYTES_MAX = 255 << 20  # 256 MiB is the end of MQTT, and a message grows on its way (limits/check.rs)
 
 Count16 = Annotated[int, Field(ge=1, le=_U16)]
 Count32 = Annotated[int, Field(ge=1, le=_U32)]

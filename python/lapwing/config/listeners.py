@@ -23,7 +23,7 @@ from lapwing.config.units import Duration, Seconds, Size
 from lapwing.host_port import join_host_port, split_host_port
 
 _U32 = 2**32 - 1
-_PACKET_BYTES_MAX = 268_435_460
+_PACKET_BYTES_MAX = 255 << 20  # as limits.packet_bytes_max
 
 _ORIGIN = re.compile(r"\*|[Nn][Uu][Ll][Ll]|[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
 

@@ -1,11 +1,13 @@
 //! Bounds and times, each with its default.
 
+mod check;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::check::PACKET_BYTES_HIGHEST;
 use super::queue_policy::QueuePolicy;
-use crate::error::NodeError;
 
 /// Bounds of queues, buffers and tables, and the times to wait. Sizes in bytes, times in milliseconds or seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -243,16 +245,6 @@ impl Default for Limits {
     }
 }
 
-/// As small and as large as the journal takes its segments.
-const LOG_SEGMENT_BYTES: std::ops::RangeInclusive<u64> = 64 << 10..=1 << 30;
-
-/// Linux takes no more: see tcp(7).
-const KEEP_ALIVE_S_MAX: u16 = 32_767;
-const KEEP_ALIVE_PROBES_MAX: u16 = 127;
-
-/// More would only wait for cores.
-const HANDSHAKE_THREADS_MAX: u32 = 64;
-
 impl Limits {
     /// With so long a write of the log, or turn of a loop, the node is not ready.
     pub(crate) fn stall_after(&self) -> Duration {
@@ -267,79 +259,5 @@ impl Limits {
     /// With so long a write of the log the node is stuck.
     pub(crate) fn stuck_after(&self) -> Duration {
         Duration::from_millis(self.stuck_after_ms)
-    }
-
-    pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 33] = [
-            ("connections_max", u64::from(self.connections_max)),
-            ("connect_timeout_ms", self.connect_timeout_ms),
-            ("connect_bytes_max", u64::from(self.connect_bytes_max)),
-            ("strangers_max", u64::from(self.strangers_max)),
-            ("strangers_per_address_max", u64::from(self.strangers_per_address_max)),
-            ("strangers_bytes_max", self.strangers_bytes_max),
-            ("handshakes_max", u64::from(self.handshakes_max)),
-            ("handshakes_per_address_max", u64::from(self.handshakes_per_address_max)),
-            ("http_checks_max", u64::from(self.http_checks_max)),
-            ("http_checks_per_address_max", u64::from(self.http_checks_per_address_max)),
-            ("packet_bytes_max", u64::from(self.packet_bytes_max)),
-            ("topic_bytes_max", u64::from(self.topic_bytes_max)),
-            ("topic_levels_max", u64::from(self.topic_levels_max)),
-            ("client_id_bytes_max", u64::from(self.client_id_bytes_max)),
-            ("receive_maximum", u64::from(self.receive_maximum)),
-            ("inflight_messages_max", u64::from(self.inflight_messages_max)),
-            ("bridge_inflight_messages_max", u64::from(self.bridge_inflight_messages_max)),
-            ("tcp_keep_alive_interval_s", u64::from(self.tcp_keep_alive_interval_s)),
-            ("tcp_keep_alive_probes", u64::from(self.tcp_keep_alive_probes)),
-            ("queue_memory_bytes", self.queue_memory_bytes),
-            ("output_high_bytes", u64::from(self.output_high_bytes)),
-            ("output_bytes_max", u64::from(self.output_bytes_max)),
-            ("output_stall_ms", self.output_stall_ms),
-            ("rate_burst_ms", self.rate_burst_ms),
-            ("mailbox_batches", u64::from(self.mailbox_batches)),
-            ("mailbox_batch_messages", u64::from(self.mailbox_batch_messages)),
-            ("mailbox_batch_bytes", u64::from(self.mailbox_batch_bytes)),
-            ("log_lane_bytes", self.log_lane_bytes),
-            ("log_snapshot_bytes", self.log_snapshot_bytes),
-            ("stall_after_ms", self.stall_after_ms),
-            ("stuck_after_ms", self.stuck_after_ms),
-            ("read_bytes_per_turn", u64::from(self.read_bytes_per_turn)),
-            ("notices_per_minute", u64::from(self.notices_per_minute)),
-        ];
-        for (key, value) in positive {
-            if value == 0 {
-                let key = format!("limits.{key}");
-                return Err(NodeError::config(&key, "is 0".to_owned(), "Set it to 1 or more."));
-            }
-        }
-        if self.handshake_threads > HANDSHAKE_THREADS_MAX {
-            let what = format!("{} is more than {HANDSHAKE_THREADS_MAX}", self.handshake_threads);
-            return Err(NodeError::config("limits.handshake_threads", what, "Set it to 64 or less; 0 chooses."));
-        }
-        // As the kernel takes them.
-        for (key, value, most) in [
-            ("tcp_keep_alive_s", self.tcp_keep_alive_s, KEEP_ALIVE_S_MAX),
-            ("tcp_keep_alive_interval_s", self.tcp_keep_alive_interval_s, KEEP_ALIVE_S_MAX),
-            ("tcp_keep_alive_probes", self.tcp_keep_alive_probes, KEEP_ALIVE_PROBES_MAX),
-        ] {
-            if value > most {
-                let what = format!("{value} is more than {most}");
-                return Err(NodeError::config(&format!("limits.{key}"), what, "Set it to that or less."));
-            }
-        }
-        if !LOG_SEGMENT_BYTES.contains(&self.log_segment_bytes) {
-            let what = format!("{} is not from 64 KiB to 1 GiB", self.log_segment_bytes);
-            return Err(NodeError::config("limits.log_segment_bytes", what, "Set a size in this range."));
-        }
-        if self.output_high_bytes > self.output_bytes_max {
-            let what =
-                format!("{} is more than limits.output_bytes_max = {}", self.output_high_bytes, self.output_bytes_max);
-            return Err(NodeError::config("limits.output_high_bytes", what, "Set it below output_bytes_max."));
-        }
-        if self.memory_max_bytes > 0 && self.memory_high_bytes > self.memory_max_bytes {
-            let what =
-                format!("{} is more than limits.memory_max_bytes = {}", self.memory_high_bytes, self.memory_max_bytes);
-            return Err(NodeError::config("limits.memory_high_bytes", what, "Set it below memory_max_bytes."));
-        }
-        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use lapwing_transport::{ListenAddress, Scheme};
 
 use super::{ClientCertificateMode, IdentitySource, ListenerConfig};
+use crate::config::limits::PACKET_BYTES_HIGHEST;
 use crate::error::NodeError;
 
 /// Datagrams of DTLS: a handshake goes in pieces of them, a message in one record.
@@ -44,6 +45,10 @@ impl ListenerConfig {
         }
         if self.packet_bytes_max == Some(0) {
             return wrong("packet_bytes_max", "is 0", "Leave it out, or set it to 1 or more.");
+        }
+        if let Some(bytes) = self.packet_bytes_max.filter(|bytes| *bytes > PACKET_BYTES_HIGHEST) {
+            let what = format!("{bytes} is more than {PACKET_BYTES_HIGHEST}");
+            return wrong("packet_bytes_max", &what, "Set it to 255 MiB or less.");
         }
         if self.path.as_ref().is_some_and(|path| !path.starts_with('/')) {
             return wrong("path", "does not begin with /", "Write it as in \"/mqtt\".");
@@ -178,6 +183,7 @@ mod tests {
             (r#"{"url": "unix:///x", "proxy_protocol_from": ["::1"]}"#, "proxy_protocol_from"),
             (r#"{"url": "tcp://h", "proxy_protocol_from": ["h/8"]}"#, "proxy_protocol_from"),
             (r#"{"url": "tcp://h", "packet_bytes_max": 0}"#, "packet_bytes_max"),
+            (r#"{"url": "tcp://h", "packet_bytes_max": 267386881}"#, "packet_bytes_max"),
             (r#"{"url": "tcp://h", "sn": {}}"#, "sn"),
             (r#"{"url": "sn://127.0.0.1", "behind_proxy": true}"#, "behind_proxy"),
             (r#"{"url": "sn://127.0.0.1", "packet_bytes_max": 100}"#, "packet_bytes_max"),
