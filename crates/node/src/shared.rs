@@ -23,6 +23,7 @@ use crate::mailbox::Bell;
 use crate::memory::Memory;
 use crate::metrics::HoldCounters;
 use crate::notices::{Line, NoticeKind, Notices};
+use crate::placement::Placement;
 use crate::reserved_room::ReservedRoom;
 use crate::retained_share::RetainedShare;
 use crate::session_reports::SessionAsk;
@@ -46,6 +47,8 @@ pub(crate) enum Crowded {
 /// One per node. Each field says who writes it.
 pub(crate) struct Shared {
     pub(crate) config: Arc<Config>,
+    /// Who owns which slots; asked by everybody.
+    pub(crate) placement: Placement,
     /// Users and rules; asked by every thread, changed by the handle.
     pub(crate) authority: Authority,
     /// Settings of consumer groups; read by every shard, changed by the handle.
@@ -122,6 +125,7 @@ impl Shared {
         }
         let places: Vec<&Bell> = bells.iter().chain(&side_bells).collect();
         Shared {
+            placement: Placement::of_shards(bells.len() as u32),
             strangers: Strangers::new(&config.limits, connections_max, memory.high_bytes(), &places),
             groups: GroupBook::new(config.groups.clone()),
             shares: Arc::new(IdentityShares::new(&config.limits)),

@@ -1,4 +1,4 @@
-//! Where things live: name -> slot -> data group -> shard.
+//! Where things live: name -> slot -> data group; whose that is says the [`crate::placement::Placement`].
 //!
 //! The hash is part of the on-disk and (later) the cluster format: it must never change. FNV-1a over the bytes,
 //! finished with the mixer of splitmix64 because FNV alone leaves its low bits weak for short names.
@@ -39,6 +39,12 @@ impl Slot {
         Slot::of(&name)
     }
 
+    /// By its number.
+    #[cfg(test)]
+    pub(crate) fn numbered(number: u16) -> Slot {
+        Slot(number % SLOTS)
+    }
+
     /// The first slot of a data group.
     pub fn first_of(data_group: u16) -> Slot {
         Slot(data_group % DATA_GROUPS)
@@ -52,18 +58,6 @@ impl Slot {
     /// The data group of this slot: 0..16.
     pub fn data_group(self) -> u16 {
         self.0 % DATA_GROUPS
-    }
-
-    /// The shard that owns this slot, of `shards` on this node.
-    ///
-    /// Data groups go to shards in turn. With more shards than groups the slots of one group are spread over the shards that are
-    /// congruent to it, so that no shard stays idle.
-    pub fn shard(self, shards: u32) -> ShardId {
-        let shards = shards.max(1);
-        if shards <= u32::from(DATA_GROUPS) {
-            return ShardId((u32::from(self.data_group()) % shards) as u8);
-        }
-        ShardId((u32::from(self.0) % shards) as u8)
     }
 }
 
@@ -90,20 +84,6 @@ mod tests {
             .map(|n| Slot::of(n.as_bytes()).get())
             .collect();
         assert_eq!(found, [2203, 248, 2869, 549, 1731]);
-    }
-
-    /// Do ten thousand names spread evenly, and does every shard count use all its shards?
-    #[test]
-    fn names_spread_evenly() {
-        for shards in [1_u32, 2, 3, 4, 8, 16, 32] {
-            let mut counts = vec![0_u32; shards as usize];
-            for n in 0..10_000 {
-                counts[Slot::of(format!("device-{n}").as_bytes()).shard(shards).index()] += 1;
-            }
-            // With a number of shards that does not divide 16 some carry one data group more than others.
-            let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
-            assert!(*least * 2 > *most, "{shards} shards: {counts:?}");
-        }
     }
 
     /// Is a group's place independent of how its name and filter are cut?

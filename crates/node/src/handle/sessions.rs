@@ -74,7 +74,7 @@ impl Handle {
         client_id: &str,
         make: impl FnOnce(Box<str>, Reply<T>) -> SessionAsk,
     ) -> Result<T, NodeError> {
-        let shard = Slot::of(client_id.as_bytes()).shard(self.shared.bells.len() as u32);
+        let shard = self.shared.placement.owner_of(Slot::of(client_id.as_bytes())).shard;
         let awaited = self.ask(shard.index(), |reply| make(client_id.into(), reply));
         self.receive(&awaited)
     }

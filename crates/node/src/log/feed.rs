@@ -10,6 +10,7 @@ use super::batch::{Destination, LogBatch, Record};
 use super::shared::LogShared;
 use crate::config::StreamKey;
 use crate::mailbox::Lane;
+use crate::placement::NodeId;
 use crate::slot::{Slot, stable_hash};
 
 /// Bytes gathered in one batch before the next one is begun.
@@ -85,8 +86,9 @@ impl LogFeed {
     /// The body is at the end of the open batch.
     fn push(&mut self, to: Destination, slot: Slot, awaited: bool) -> u64 {
         self.last_lsn += 1;
-        // Unique on this node as long as its process lives: 8 bits of shard over a counter.
-        let message_id = (self.shard as u64) << 56 | self.last_lsn;
+        // Unique in a cluster as long as this process lives: 6 bits of the node and 6 of the shard over a counter.
+        let maker = u64::from(NodeId::THIS.0) << 6 | self.shard as u64;
+        let message_id = maker << 52 | self.last_lsn;
         let body_end = self.open.bodies.len();
         self.open.records.push(Record { to, slot, message_id, body_end });
         self.open.last_lsn = self.last_lsn;

@@ -76,7 +76,7 @@ impl Shard {
         if self.refuses_connections() {
             return self.refuse(index, connect, ReasonCode::QuotaExceeded, Some("the broker has no memory to spare"));
         }
-        let owner = Slot::of(admission.client_id.as_bytes()).shard(self.post.shards());
+        let owner = self.shared.placement.owner_of(Slot::of(admission.client_id.as_bytes())).shard;
         if owner != self.id {
             self.move_connection(index, owner, bytes);
             return Flow::Gone;
@@ -169,7 +169,7 @@ impl Shard {
     pub(super) fn assign_id(&self) -> String {
         loop {
             let id = given_id::of(random());
-            if Slot::of(id.as_bytes()).shard(self.post.shards()) == self.id {
+            if self.shared.placement.owner_of(Slot::of(id.as_bytes())).shard == self.id {
                 return id;
             }
         }

@@ -16,7 +16,6 @@ use crate::error::NodeError;
 use crate::holder::Holder;
 use crate::identity_shares::HeldPlace;
 use crate::mail::{Interest, Source};
-use crate::slot::{DATA_GROUPS, Slot};
 use crate::words::{Join, JoinRequest, Word};
 
 impl Shard {
@@ -35,8 +34,7 @@ impl Shard {
             .client_settings
             .first()
             .map_or_else(Arc::<Settings>::default, |first: &ClientSettings| first.settings.clone());
-        let (shards, own) = (self.post.shards(), self.id);
-        for data_group in (0..DATA_GROUPS).filter(|data_group| Slot::first_of(*data_group).shard(shards) == own) {
+        for data_group in self.shared.placement.data_groups_of(self.id) {
             recovered.restore(data_group, &settings, self.now_ms, self)?;
         }
         self.keep_groups();

@@ -9,9 +9,11 @@ use slab::Slab;
 
 use super::session_row::SessionRow;
 use crate::little_spare;
+use crate::placement::NodeId;
 use crate::slot::ShardId;
+use crate::table_key::TableKey;
 
-/// A key has the shard in its first byte, how many keys there were in the next three, and the place in the other four.
+/// A key is a [`TableKey`] number.
 pub(super) struct SessionTable {
     own: ShardId,
     rows: Slab<SessionRow>,
@@ -24,11 +26,12 @@ impl SessionTable {
         SessionTable { own, rows: Slab::new(), by_id: HashMap::default(), generation: 0 }
     }
 
-    /// A key for a new session: unique in the process as long as fewer than 2^24 sessions follow each other in one place.
+    /// A key for a new session.
     pub(super) fn next_key(&mut self) -> SessionKey {
-        self.generation = (self.generation + 1) & 0x00ff_ffff;
-        let place = self.rows.vacant_key() as u64;
-        SessionKey((self.own.index() as u64) << 56 | u64::from(self.generation) << 32 | place)
+        self.generation = TableKey::next_generation(self.generation);
+        let place = self.rows.vacant_key();
+        let key = TableKey { node: NodeId::THIS, shard: self.own, generation: self.generation, place };
+        SessionKey(key.number())
     }
 
     /// Puts a session into the place that its key names: the last that was given.
@@ -83,10 +86,10 @@ impl SessionTable {
 }
 
 fn place_of(key: SessionKey) -> usize {
-    (key.0 & 0xffff_ffff) as usize
+    TableKey::place_of(key.0)
 }
 
 /// The shard on which a session lives.
 pub(crate) fn shard_of(key: SessionKey) -> ShardId {
-    ShardId((key.0 >> 56) as u8)
+    TableKey::shard_of(key.0)
 }

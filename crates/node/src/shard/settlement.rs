@@ -9,7 +9,7 @@ use lapwing_ledger::{List, Settled, SettledPublisher};
 
 use super::{Due, Shard};
 use crate::data_groups::DataGroups;
-use crate::slot::{DATA_GROUPS, Slot};
+use crate::slot::DATA_GROUPS;
 
 /// How often a shard looks. Who publishes more often than that settles by itself.
 const LOOK_MS: u64 = 2_000;
@@ -30,8 +30,7 @@ impl Shard {
     pub(super) fn settle_silent(&mut self) {
         let Some(recovered) = &self.recovered else { return };
         let states = recovered.data_groups.clone();
-        let (shards, own) = (self.post.shards(), self.id);
-        for data_group in (0..DATA_GROUPS).filter(|data_group| Slot::first_of(*data_group).shard(shards) == own) {
+        for data_group in self.shared.placement.data_groups_of(self.id) {
             let settled = self.settlement.look(&states, data_group);
             if let (false, Some(log), Some(keeping)) = (settled.is_empty(), &mut self.log, &mut self.clients.keeping) {
                 keeping.settle(log, data_group, Settled { publishers: List::from_slice(&settled) });

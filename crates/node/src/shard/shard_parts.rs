@@ -103,7 +103,7 @@ impl Shard {
             is_listening: false,
             tree,
             groups: GroupTable::new(id),
-            holds: Holds::new(&shared, id, post.shards(), left_holds.iter().map(|filter| &**filter)),
+            holds: Holds::new(&shared, id, left_holds.iter().map(|filter| &**filter)),
             pending: Pending::default(),
             words: VecDeque::new(),
             announcer: Announcer::new(id, post.shards()),

@@ -13,7 +13,7 @@ use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
 use crate::mail::Interest;
 use crate::metrics::Refused;
-use crate::slot::ShardId;
+use crate::slot::{ShardId, Slot};
 use crate::words::{Join, JoinRequest, Word};
 
 /// Who waits for an announcement to be in force everywhere.
@@ -68,10 +68,11 @@ impl Shard {
         let mut waits = Waits::default();
         let mut granted: Vec<(Box<str>, Grant)> = Vec::new();
         let permissions = self.lend_permissions(key);
-        let (shards, has_holds) = (self.post.shards(), self.holds.any());
+        let has_holds = self.holds.any();
         let mut verdicts = request.filters().zip(refused);
         let mut places = request.filters().enumerate();
         let Shard { clients, tree, announcer, post, shared, sequences, .. } = self;
+        let placement = &shared.placement;
         clients.row(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
         let row = clients.row(key)?;
@@ -109,7 +110,7 @@ impl Shard {
             }
             if let Some(shared) = &subscription.shared {
                 waits.added_shared += u64::from(subscription.is_new);
-                let owner = crate::slot::Slot::of_group(shared.group, shared.filter).shard(shards);
+                let owner = placement.owner_of(Slot::of_group(shared.group, shared.filter)).shard;
                 let at = place.map_or(0, |(at, _)| at);
                 let (group, filter, grant) = (shared.group.into(), shared.filter.into(), subscription.grant);
                 waits.joins.push(Joining { at, owner, group, filter, grant });

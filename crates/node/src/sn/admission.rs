@@ -224,7 +224,7 @@ impl SnThread {
             self.shared.connection_closed(listener);
             return None;
         };
-        let shard = Slot::of(client_id.as_bytes()).shard(self.lines.len() as u32);
+        let shard = self.shared.placement.owner_of(Slot::of(client_id.as_bytes())).shard;
         let accepted_at = Instant::now();
         self.lines[shard.index()].send(MovedConnection {
             socket: theirs,

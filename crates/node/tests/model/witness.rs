@@ -4,7 +4,7 @@ use lapwing_codec::{
     Connect, ConnectProperties, Packet, PacketId, Publish, QoS, ReasonCode, Subscribe, SubscribeFiltersBuf,
     SubscribeProperties, SubscriptionOptions, Version,
 };
-use lapwing_node::Slot;
+use lapwing_node::{Placement, Slot};
 
 use crate::peer::{Heard, Peer};
 
@@ -17,7 +17,7 @@ pub struct Witness {
 /// A name made of `stem` and a number that lives on `shard`.
 fn name_on(shard: usize, shards: u32, stem: &str, slot: impl Fn(&str) -> Slot) -> String {
     let mut names = (0..).map(|n| format!("{stem}{n}"));
-    names.find(|name| slot(name).shard(shards).index() == shard).expect("endless")
+    names.find(|name| Placement::of_shards(shards).owner_of(slot(name)).shard.index() == shard).expect("endless")
 }
 
 impl Witness {

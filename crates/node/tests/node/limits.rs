@@ -7,7 +7,7 @@ use lapwing_node::Handle;
 
 use crate::client::Client;
 use crate::packets::{ConnectExt, connect as plain, lasting, publish};
-use crate::{connect, eventually, metric, node};
+use crate::{connect, eventually, metric, node, shard_of_two};
 
 const DROPPED: &str = "lapwing_messages_dropped_total";
 
@@ -216,7 +216,7 @@ fn memory_comes_back() {
 fn topics_of_both_shards(prefix: &str) -> [String; 2] {
     [0, 1].map(|shard| {
         let mut names = (0..).map(|n| format!("{prefix}{n}"));
-        names.find(|name| lapwing_node::Slot::of(name.as_bytes()).shard(2).index() == shard).expect("endless")
+        names.find(|name| shard_of_two(name) == shard).expect("endless")
     })
 }
 

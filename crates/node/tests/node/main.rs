@@ -89,11 +89,16 @@ fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
+/// The shard of two on which a client, or a retained topic, of this name lives.
+fn shard_of_two(name: &str) -> usize {
+    lapwing_node::Placement::of_shards(2).owner_of(lapwing_node::Slot::of(name.as_bytes())).shard.index()
+}
+
 /// Two client ids that live on different shards of two.
 fn ids_on_both_shards() -> [String; 2] {
     let on = |shard: usize| {
         let ids = (0..).map(|n| format!("client-{n}"));
-        ids.into_iter().find(|id| lapwing_node::Slot::of(id.as_bytes()).shard(2).index() == shard).expect("endless")
+        ids.into_iter().find(|id| shard_of_two(id) == shard).expect("endless")
     };
     [on(0), on(1)]
 }

@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lapwing_codec::{Connect, QoS, SubscriptionOptions, Will, WillProperties};
-use lapwing_node::{Handle, Slot};
+use lapwing_node::Handle;
 use lapwing_store::Log;
 use lapwing_store::disk::{Disk, Intercept, InterceptedDisk, OsDisk};
 
 use crate::client::Client;
 use crate::packets::{ConnectExt, connect as plain, lasting, will};
-use crate::{config, eventually, metric, node};
+use crate::{config, eventually, metric, node, shard_of_two};
 
 /// The first id of this kind that lives on that shard of two.
 fn on(shard: usize, kind: &str) -> String {
     let ids = (0..).map(|n| format!("{kind}-{n}"));
-    ids.into_iter().find(|id| Slot::of(id.as_bytes()).shard(2).index() == shard).expect("endless")
+    ids.into_iter().find(|id| shard_of_two(id) == shard).expect("endless")
 }
 
 fn json(dir: &Path) -> String {

@@ -2,8 +2,10 @@
 
 use lapwing_session::Bound;
 
+use crate::shard_set::ShardSet;
 use crate::signals::{Declared, Probes};
 use crate::slot::{ShardId, stable_hash};
+use crate::table_key::TableKey;
 use crate::words::{JoinRequest, Profile, share_name};
 
 /// One per session. Most are in no group and say nothing of themselves, so what comes with that lies behind a pointer.
@@ -21,8 +23,8 @@ pub(crate) struct Membership {
 /// Of a session that joined a group, perhaps long ago, or whose client has declared something.
 #[derive(Debug, Default)]
 struct MemberStanding {
-    /// Bit per shard: it owns a group that the session joined, perhaps long ago.
-    owners: u64,
+    /// The shards that own a group that the session joined, perhaps long ago.
+    owners: ShardSet,
     /// Hashes of groups and filters that it subscribes to, ascending, each with its last request to join.
     shares: Vec<(u64, JoinRequest)>,
     /// What its client says about itself.
@@ -95,7 +97,7 @@ impl Membership {
     pub(crate) fn joined(&mut self, group: &str, filter: &str, owner: ShardId, request: JoinRequest) {
         let (share, place) = (hash_of(group, filter), self.place(hash_of(group, filter)));
         let standing = self.standing.get_or_insert_default();
-        standing.owners |= 1 << owner.index();
+        standing.owners.insert(owner);
         match place {
             Ok(at) => standing.shares[at].1 = request,
             Err(at) => standing.shares.insert(at, (share, request)),
@@ -149,23 +151,18 @@ impl Membership {
 
     /// Whether a group that it joined, perhaps long ago, may know it.
     pub(crate) fn has_owners(&self) -> bool {
-        self.standing.as_ref().is_some_and(|standing| standing.owners != 0)
+        self.standing.as_ref().is_some_and(|standing| !standing.owners.is_empty())
     }
 
     /// Each owner.
     pub(crate) fn owners(&self) -> impl Iterator<Item = ShardId> + use<> {
-        let mut left = self.standing.as_ref().map_or(0, |standing| standing.owners);
-        std::iter::from_fn(move || {
-            let owner = (left != 0).then(|| ShardId(left.trailing_zeros() as u8))?;
-            left &= left - 1;
-            Some(owner)
-        })
+        self.standing.as_ref().map_or(ShardSet::EMPTY, |standing| standing.owners).iter()
     }
 }
 
 /// The shard that bound a message: it is in the group's number.
 pub(crate) fn owner_of(bound: Bound) -> ShardId {
-    ShardId((bound.group.get() >> 56) as u8)
+    TableKey::shard_of(bound.group.get())
 }
 
 fn hash_of(group: &str, filter: &str) -> u64 {

@@ -34,6 +34,6 @@ use crate::slot::{ShardId, Slot};
 impl Shard {
     /// The shard on which a group lives.
     pub(super) fn owner_of_group(&self, shared: &SharedFilter<'_>) -> ShardId {
-        Slot::of_group(shared.group, shared.filter).shard(self.post.shards())
+        self.shared.placement.owner_of(Slot::of_group(shared.group, shared.filter)).shard
     }
 }

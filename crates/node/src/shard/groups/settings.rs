@@ -52,7 +52,7 @@ impl Shard {
     /// Groups that other shards declare, before they have said so: they are there for the first client.
     fn expect_groups(&mut self, tables: &GroupTables) {
         for (name, filter) in tables.iter().flat_map(|(name, config)| config.filters.iter().map(move |f| (name, f))) {
-            let owner = Slot::of_group(name, filter).shard(self.post.shards());
+            let owner = self.shared.placement.owner_of(Slot::of_group(name, filter)).shard;
             if owner != self.id {
                 self.tree.insert(filter, Target::Groups(owner), Grant::default());
             }
@@ -63,7 +63,7 @@ impl Shard {
     fn declare_groups(&mut self, tables: &GroupTables) {
         for (name, config) in tables {
             for filter in &config.filters {
-                let is_here = Slot::of_group(name, filter).shard(self.post.shards()) == self.id;
+                let is_here = self.shared.placement.owner_of(Slot::of_group(name, filter)).shard == self.id;
                 if is_here && self.groups.find(&crate::words::share_name(name, filter)).is_none() {
                     let beginning = Beginning::new(tables, &self.shared.config.dispatch, name, filter);
                     // It counts like others, and begins in any case.

@@ -14,9 +14,11 @@ use slab::Slab;
 use super::owned::{OwnedGroup, Person};
 use crate::config::GroupConfig;
 use crate::group_pages::GroupPlace;
+use crate::placement::NodeId;
 use crate::shard::losses::LossWatch;
 use crate::slot::{ShardId, stable_hash};
 use crate::strategies::ClientNames;
+use crate::table_key::TableKey;
 use crate::words::share_name;
 
 /// Exact topics whose groups are remembered.
@@ -108,7 +110,7 @@ impl GroupTable {
 
     /// The place of a group by its number.
     pub(crate) fn of_tag(&self, tag: NonZeroU64) -> Option<usize> {
-        let place = (tag.get() & 0xffff_ffff) as usize;
+        let place = TableKey::place_of(tag.get());
         self.groups.get(place).filter(|owned| owned.tag == tag).map(|_| place)
     }
 
@@ -118,10 +120,10 @@ impl GroupTable {
 
     /// A new group; there is none of this name and filter.
     pub(crate) fn insert(&mut self, name: &str, filter: &str, beginning: Beginning) -> usize {
-        // 24 bits: a place would have to be used 16 million times while a word about its first group is on its way.
-        self.generation = (self.generation % 0x00ff_ffff) + 1;
+        self.generation = TableKey::next_generation(self.generation);
         let place = self.groups.vacant_key();
-        let number = (self.own.index() as u64) << 56 | u64::from(self.generation) << 32 | place as u64;
+        let key = TableKey { node: NodeId::THIS, shard: self.own, generation: self.generation, place };
+        let number = key.number();
         let tag = NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN);
         let share = share_name(name, filter);
         let (name, filter): GroupPlace = (name.into(), filter.into());

@@ -3,6 +3,8 @@
 use lapwing_router::FilterTree;
 
 use crate::config::{Config, HoldConfig};
+use crate::placement::Placement;
+use crate::shard_set::ShardSet;
 use crate::slot::{ShardId, Slot};
 
 /// In the log a hold is a consumer group of this name, which no client can give: share names hold no '/'.
@@ -39,22 +41,22 @@ pub(super) struct HoldBook {
     owners: Vec<ShardId>,
     /// By number: whether publishers wait for the disk.
     durable: Vec<bool>,
-    /// Bit per shard: it has holds.
-    owner_bits: u64,
+    /// The shards that have holds.
+    owner_set: ShardSet,
 }
 
 impl HoldBook {
-    pub(super) fn new<'f>(config: &Config, shards: u32, left: impl Iterator<Item = &'f str>) -> Self {
+    pub(super) fn new<'f>(config: &Config, placement: &Placement, left: impl Iterator<Item = &'f str>) -> Self {
         let mut filters = FilterTree::with_cache(TOPICS_CACHED);
         let (mut owners, mut durable) = (Vec::new(), Vec::new());
         for (number, (filter, hold)) in ranked(config).into_iter().enumerate() {
             filters.insert(filter, number as u32, ());
-            owners.push(slot_of(filter).shard(shards));
+            owners.push(placement.owner_of(slot_of(filter)).shard);
             durable.push(hold.is_durable(config.keeps_sessions()));
         }
-        let left = left.map(|filter| slot_of(filter).shard(shards));
-        let owner_bits = owners.iter().copied().chain(left).fold(0, |bits, owner| bits | 1 << owner.index());
-        HoldBook { filters, owners, durable, owner_bits }
+        let left = left.map(|filter| placement.owner_of(slot_of(filter)).shard);
+        let owner_set = owners.iter().copied().chain(left).collect();
+        HoldBook { filters, owners, durable, owner_set }
     }
 
     /// The number of the hold that a topic belongs to.
@@ -80,9 +82,9 @@ impl HoldBook {
         self.durable[number as usize]
     }
 
-    /// Bit per shard that has holds.
-    pub(super) fn owners(&self) -> u64 {
-        self.owner_bits
+    /// The shards that have holds.
+    pub(super) fn owners(&self) -> ShardSet {
+        self.owner_set
     }
 }
 
@@ -97,7 +99,7 @@ mod tests {
         let hold = filters.iter().map(|filter| ((*filter).to_owned(), HoldConfig::default())).collect();
         let config = Config { hold, ..Config::default() };
         let names: Vec<String> = ranked(&config).iter().map(|(filter, _)| (*filter).to_owned()).collect();
-        let mut book = HoldBook::new(&config, 2, std::iter::empty());
+        let mut book = HoldBook::new(&config, &Placement::of_shards(2), std::iter::empty());
         for (topic, filter) in [
             ("a/b", "a/b"),
             ("a/x", "a/+"),
@@ -111,7 +113,7 @@ mod tests {
             assert_eq!(found, Some(filter), "{topic}");
         }
         assert_eq!(book.find("$SYS/x"), None);
-        let mut none = HoldBook::new(&Config::default(), 2, std::iter::empty());
-        assert_eq!((none.find("a"), none.owners()), (None, 0));
+        let mut none = HoldBook::new(&Config::default(), &Placement::of_shards(2), std::iter::empty());
+        assert_eq!((none.find("a"), none.owners()), (None, ShardSet::EMPTY));
     }
 }

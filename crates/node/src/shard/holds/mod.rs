@@ -51,9 +51,9 @@ pub(crate) struct Holds {
 
 impl Holds {
     /// `left`: filters of holds that the log has.
-    pub(crate) fn new<'f>(shared: &Shared, own: ShardId, shards: u32, left: impl Iterator<Item = &'f str>) -> Self {
+    pub(crate) fn new<'f>(shared: &Shared, own: ShardId, left: impl Iterator<Item = &'f str>) -> Self {
         let config: &Config = &shared.config;
-        let book = HoldBook::new(config, shards, left);
+        let book = HoldBook::new(config, &shared.placement, left);
         let (mut owned, mut places) = (Vec::new(), Vec::new());
         for (number, (filter, hold)) in ranked(config).into_iter().enumerate() {
             let is_here = book.owner(number as u32) == own;
@@ -69,7 +69,7 @@ impl Holds {
 
     /// True when there is a hold on any shard.
     pub(crate) fn any(&self) -> bool {
-        self.book.owners() != 0
+        !self.book.owners().is_empty()
     }
 
     /// Nothing is under way: every message waits, or has gone and is finished.
@@ -106,10 +106,7 @@ impl Shard {
 
     /// A client here has subscribed to `filter`, and every shard knows it: owners look for what waits.
     pub(super) fn tell_holds(&mut self, filter: &str) {
-        let mut owners = self.holds.book.owners();
-        while owners != 0 {
-            let shard = ShardId(owners.trailing_zeros() as u8);
-            owners &= owners - 1;
+        for shard in self.holds.book.owners().iter() {
             if shard == self.id {
                 self.wanted_from_holds(filter);
             } else {

@@ -5,20 +5,21 @@ use lapwing_codec::Publish;
 use super::Target;
 use crate::mail::{RouteFlags, RouteHeader};
 use crate::shard::Shard;
+use crate::shard_set::ShardSet;
 use crate::slot::ShardId;
 
-/// The other shards that have to do with one message: for each reason a set of them, a bit a shard. Made from what the filter
+/// The other shards that have to do with one message: for each reason a set of them. Made from what the filter
 /// tree says of its topic, and of where its retained message lives; [`Shard::post_route`] carries it out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::shard) struct RoutePlan {
     /// Their sessions want it.
-    sessions: u64,
+    sessions: ShardSet,
     /// Groups that they own want it.
-    groups: u64,
+    groups: ShardSet,
     /// Of these, those that may have it to keep on disk.
-    keepers: u64,
+    keepers: ShardSet,
     /// The one that owns the retained message of its topic.
-    retained: u64,
+    retained: ShardSet,
 }
 
 impl RoutePlan {
@@ -31,60 +32,55 @@ impl RoutePlan {
             Target::Groups(shard) => (&mut self.groups, shard),
             Target::Session(_) | Target::Stream(_) => return false,
         };
-        *set |= 1 << shard.index();
+        set.insert(shard);
         true
     }
 
     /// The same, and the shard that owns the retained message, if that is another one.
     #[inline]
     pub(super) fn with_retained(self, owner: Option<ShardId>) -> Self {
-        RoutePlan { retained: owner.map_or(0, |owner| 1 << owner.index()), ..self }
+        RoutePlan { retained: owner.map_or(ShardSet::EMPTY, ShardSet::of), ..self }
     }
 
     /// Whether it goes nowhere, and nobody elsewhere keeps it.
     #[inline]
     pub(super) fn is_empty(self) -> bool {
-        self.all() | self.keepers == 0
+        self.all().with(self.keepers).is_empty()
     }
 
     /// The same for a message for which nobody waits until it is on disk.
     fn without_keepers(self) -> Self {
-        RoutePlan { keepers: 0, ..self }
+        RoutePlan { keepers: ShardSet::EMPTY, ..self }
     }
 
     /// The same for one whose publisher waits for that: whoever retains it keeps it on disk too.
     fn with_keepers(self) -> Self {
-        RoutePlan { keepers: self.keepers | self.retained, ..self }
+        RoutePlan { keepers: self.keepers.with(self.retained), ..self }
     }
 
-    /// Bit per shard that it goes to.
-    fn all(self) -> u64 {
-        self.sessions | self.groups | self.retained
+    /// The shards that it goes to.
+    fn all(self) -> ShardSet {
+        self.sessions.with(self.groups).with(self.retained)
     }
 
     /// How many shards it goes to.
     pub(in crate::shard) fn count(self) -> u32 {
-        self.all().count_ones()
+        self.all().len()
     }
 
     /// Each shard that it goes to, and what for.
     fn shards(self) -> impl Iterator<Item = (ShardId, RouteFlags)> {
-        let mut left = self.all();
-        std::iter::from_fn(move || {
-            let bit = left & left.wrapping_neg();
-            left &= !bit;
-            (bit != 0).then(|| (ShardId(bit.trailing_zeros() as u8), self.reasons(bit)))
-        })
+        self.all().iter().map(move |shard| (shard, self.reasons(shard)))
     }
 
-    fn reasons(self, bit: u64) -> RouteFlags {
+    fn reasons(self, shard: ShardId) -> RouteFlags {
         let reasons = [
             (self.sessions, RouteFlags::SESSIONS),
             (self.groups, RouteFlags::GROUPS),
             (self.retained, RouteFlags::RETAIN),
             (self.keepers, RouteFlags::KEEP),
         ];
-        let those = reasons.into_iter().filter(|(set, _)| set & bit != 0);
+        let those = reasons.into_iter().filter(|(set, _)| set.contains(shard));
         those.fold(RouteFlags::default(), |flags, (_, flag)| flags.with(flag))
     }
 }
@@ -104,7 +100,7 @@ impl Shard {
         for (shard, reasons) in plan.shards() {
             self.post_message(shard, RouteHeader { flags: header.flags.with(reasons), ..*header }, publish);
         }
-        plan.keepers != 0
+        !plan.keepers.is_empty()
     }
 
     /// Posts a message to one shard. If that is to keep it, what this turn's commit token stands for waits for it.

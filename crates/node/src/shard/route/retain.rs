@@ -114,6 +114,6 @@ impl Shard {
 
     /// The shard that keeps the retained message of `topic`.
     pub(in crate::shard) fn owner_of_topic(&self, topic: &str) -> ShardId {
-        Slot::of(topic.as_bytes()).shard(self.post.shards())
+        self.shared.placement.owner_of(Slot::of(topic.as_bytes())).shard
     }
 }
