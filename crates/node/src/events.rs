@@ -55,8 +55,8 @@ impl Event {
         fields["at_us"] = at_us.into();
         fields["client_id"] = Value::from(&*client.client_id);
         fields["username"] = client.identity.as_deref().into();
-        fields["address"] = client.address.as_str().into();
-        fields["protocol"] = client.version.into();
+        fields["address"] = Some(client.address.as_str()).filter(|address| !address.is_empty()).into();
+        fields["protocol"] = Some(client.version).filter(|version| *version > 0).into();
         let topic = [ROOT, kind, "/", &level(&without_secrets(&client.client_id))].concat();
         Event { topic, payload: without_secrets_in(fields).to_string() }
     }

@@ -14,9 +14,9 @@ pub struct HookClient {
     pub client_id: Arc<str>,
     /// Who it is, as authenticated; `None`: anonymous.
     pub identity: Option<Arc<str>>,
-    /// Where it connects from, as text.
+    /// Where it connects from, as text; empty: it was there before the node started.
     pub address: String,
-    /// The protocol level: 3, 4 or 5.
+    /// The protocol level: 3, 4 or 5; 0: it was there before the node started.
     pub version: u8,
 }
 

@@ -132,6 +132,16 @@ impl Shard {
 
     /// A kept session has no will any more.
     pub(super) fn keep_without_will(&mut self, key: SessionKey) {
+        if let Some(row) = self.clients.row(key)
+            && let Some(kept) = row.kept_as.will_alone
+        {
+            let kept_as = row.kept_as.edit();
+            (kept_as.will_alone, kept_as.will) = (None, None);
+            if let Some(keeping) = &mut self.clients.keeping {
+                keeping.ended(kept);
+            }
+            return;
+        }
         self.keep_changed(key, false);
     }
 

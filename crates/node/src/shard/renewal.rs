@@ -62,18 +62,23 @@ impl Shard {
         let Some(row) = self.clients.row(key) else { return };
         let rights = self.shared.authority.rights(identity, row.session.client_id());
         let mut removed = Vec::new();
-        let mut revoked = u64::from(!may_be_told && row.session.revoke_envelope());
+        let mut has_lost_will = false;
+        let has_lost_envelope = !may_be_told && row.session.revoke_envelope();
         if let Some(rights) = &rights {
             let keep = |filter: &str| rights.may_subscribe(filter);
             row.session.revoke(keep, |subscription| removed.push(subscription.filter.to_owned()));
             let bridges = self.shared.config.limits.mqtt_bridges;
             let mut permissions = Box::new(Permissions::new(rights.clone()));
-            revoked += u64::from(row.session.revoke_will(|topic| permits(Some(&mut permissions), topic, bridges)));
+            has_lost_will = row.session.revoke_will(|topic| permits(Some(&mut permissions), topic, bridges));
         }
         let connection = row.connection;
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
             connection.permissions = rights.map(|rights| Box::new(Permissions::new(rights)));
         }
+        if has_lost_will {
+            self.keep_without_will(key);
+        }
+        let revoked = u64::from(has_lost_envelope) + u64::from(has_lost_will);
         self.counters.access.revoked.add(revoked + removed.len() as u64);
         self.withdraw_filters(key, &removed);
     }

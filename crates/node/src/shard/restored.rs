@@ -10,6 +10,7 @@ use super::keeping::restore::{RestoreSink, RestoredGroup, RestoredMessage, Resto
 use super::keeping::{Keeping, KeptAs};
 use super::owed_wills::LoggedWill;
 use super::route::Target;
+use super::standing::Standing;
 use super::windows::Windows;
 use super::{ClientSettings, Shard};
 use crate::error::NodeError;
@@ -104,7 +105,13 @@ impl RestoreSink for Shard {
     }
 
     fn session(&mut self, restored: RestoredSession) {
-        let RestoredSession { session, kept, will, standing, away_since_ms, doubts } = restored;
+        let RestoredSession { session, kept, will, mut standing, away_since_ms, doubts } = restored;
+        let is_watched = self.hooks.is_some() || self.happenings.is_on();
+        if is_watched && session.will().is_some() {
+            // Hooks judge its will as that of any other.
+            let who = Standing::from_before(session.shared_client_id(), &standing.identity);
+            standing.who = Some(Arc::new(who));
+        }
         let (key, expiry_s) = (session.key(), session.expiry_s());
         let will = will.filter(|_| session.will().is_some()).map(|entry| LoggedWill { entry, is_restored: true });
         let subscriptions: Vec<(Box<str>, Grant)> =

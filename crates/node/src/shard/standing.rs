@@ -14,3 +14,15 @@ pub(crate) struct Standing {
     /// The same for hooks and events, if there are any.
     pub(crate) who: Option<Arc<HookClient>>,
 }
+
+impl Standing {
+    /// Of a client that was granted it before the node started: from where it came, and what it spoke, is not known any more.
+    pub(crate) fn from_before(client_id: &Arc<str>, identity: &Identity) -> HookClient {
+        HookClient {
+            client_id: client_id.clone(),
+            identity: identity.shared_name().cloned(),
+            address: String::new(),
+            version: 0,
+        }
+    }
+}

@@ -10,7 +10,7 @@ use lapwing_node::{HookAnswer, HookCall, HookMessage, HookName};
 
 use crate::client::Client;
 use crate::hook_double::{Double, message, node};
-use crate::packets::{self, ConnectExt, id, publish, will};
+use crate::packets::{self, ConnectExt, id, publish};
 use crate::{connect, eventually, ids_on_both_shards, metric};
 
 const QOS0: SubscriptionOptions = SubscriptionOptions::new(QoS::AtMostOnce);
@@ -202,28 +202,6 @@ fn each_filter_is_judged() {
         client.expect_silence();
     }
     assert_eq!(metric(&node, "lapwing_hook_refusals_total", "on_subscribe"), 4);
-}
-
-/// Is a will judged when it is published, as it is then?
-#[test]
-fn a_will_is_judged_when_it_is_published() {
-    let hooks = Double::new(&[HookName::Publish], |call| {
-        let HookCall::Publish { client, message, is_will } = call else { panic!("{call:?}") };
-        assert!(*is_will && client.client_id.starts_with("dying"));
-        match &*message.topic {
-            "wills/no" => refuse(ReasonCode::NotAuthorized),
-            _ => HookAnswer::Change(Box::new(HookMessage { payload: b"changed".into(), ..(**message).clone() })),
-        }
-    });
-    let node = node(r#"{"shards": 2}"#, hooks);
-    let mut watcher = connect(&node, "watcher");
-    watcher.subscribe("wills/#", QOS0);
-    drop(Client::connect_with(&node, &packets::connect("dying-1").with_will(will("wills/no", b"x"))).0);
-    eventually("the refusal is counted", || metric(&node, "lapwing_messages_dropped_total", "hook_refused") == 1);
-    drop(Client::connect_with(&node, &packets::connect("dying-2").with_will(will("wills/yes", b"x"))).0);
-    let received = watcher.receive();
-    assert_eq!((&*received.topic, &*received.payload), ("wills/yes", &b"changed"[..]));
-    assert_eq!(metric(&node, "lapwing_wills_published_total", ""), 1);
 }
 
 /// Do the hooks that watch hear what has happened, each client's in order, and nothing that was refused?

@@ -24,6 +24,7 @@ mod hook_double;
 mod hooks;
 mod hooks_connect;
 mod hooks_failing;
+mod hooks_wills;
 mod hostile;
 mod inspect;
 mod kill;

@@ -9,7 +9,7 @@ use lapwing_node::Handle;
 
 use crate::client::Client;
 use crate::packets::{ConnectExt, connect, lasting, will};
-use crate::{ids_on_both_shards, metric, node};
+use crate::{eventually, ids_on_both_shards, metric, node};
 
 /// Hashing is costly by design: once for all tests.
 static HASH: LazyLock<String> = LazyLock::new(|| lapwing_access::hash_password(b"right").expect("it can be hashed"));
@@ -23,14 +23,22 @@ fn start(dir: &Path, users: &[(&str, &str)]) -> Handle {
 
 /// The same with rights for others too.
 fn start_with(dir: &Path, users: &[&str], rights: &[(&str, &str)]) -> Handle {
+    let access = access(users, rights);
+    node(&format!(r#"{{"shards": 2, "data_dir": {dir:?}, "durability": "disk", {access}}}"#))
+}
+
+/// The same as keys of a configuration, or of a reload.
+fn access(users: &[&str], rights: &[(&str, &str)]) -> String {
     let named = users.iter().map(|name| format!(r#"{{"name": "{name}", "password": "{}"}}"#, *HASH));
     let may = rights.iter().map(|(name, topics)| {
         format!(r#"{{"identity": "{name}", "may": ["publish", "subscribe"], "topics": ["{topics}"]}}"#)
     });
     let (named, may) = (named.collect::<Vec<_>>().join(","), may.collect::<Vec<_>>().join(","));
-    node(&format!(
-        r#"{{"shards": 2, "data_dir": {dir:?}, "durability": "disk", "auth": {{"users": [{named}]}}, "rules": [{may}]}}"#
-    ))
+    format!(r#""auth": {{"users": [{named}]}}, "rules": [{may}]"#)
+}
+
+fn connect_as(node: &Handle, user: &str) -> Client {
+    Client::connect_with(node, &of(user, connect(&format!("{user}-now")))).0
 }
 
 fn of<'a>(user: &'a str, packet: Connect<'a>) -> Connect<'a> {
@@ -68,6 +76,34 @@ fn a_right_taken_away_while_the_node_was_down_is_gone() {
     }
     assert_eq!(metric(&after, "lapwing_rights_revoked_total", ""), 2);
     after.stop().unwrap();
+}
+
+/// Is a will that a reload has taken back gone for good: also where rules permit it again, and the node is killed then?
+#[test]
+fn a_will_that_was_taken_back_does_not_come_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let both = [("dying", "#"), ("alice", "#")];
+    let before = start(dir.path(), &both);
+    Client::connect_with(&before, &of("alice", lasting("alice"))).0.subscribe("#", AT_LEAST_ONCE);
+    let stays = of("dying", lasting("stays").with_will(will("w/stays", b"w")));
+    let ends = of("dying", connect("ends").with_will(will("w/ends", b"w")));
+    let dying = [stays, ends].map(|packet| Client::connect_with(&before, &packet).0);
+    let reload = |rights: &[(&str, &str)]| {
+        before.reload(&format!(r#"{{"access": {{{}}}}}"#, access(&["dying", "alice"], rights))).unwrap();
+    };
+    reload(&[("dying", "other/#"), ("alice", "#")]);
+    eventually("both are taken back", || metric(&before, "lapwing_rights_revoked_total", "") == 2);
+    reload(&both);
+    connect_as(&before, "alice").publish_acked("mark", b"all of it is written");
+    drop(before);
+    drop(dying);
+
+    let after = start(dir.path(), &both);
+    let (mut alice, _) = Client::connect_with(&after, &of("alice", lasting("alice")));
+    let first = alice.receive();
+    alice.acknowledge(&first);
+    connect_as(&after, "alice").publish_acked("mark", b"the end");
+    assert_eq!((&*first.payload, &*alice.receive().payload), (&b"all of it is written"[..], &b"the end"[..]));
 }
 
 /// Does the session of a user who is no more end at the start, so that its client id is free?

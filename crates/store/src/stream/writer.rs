@@ -237,7 +237,9 @@ impl StreamWriter {
         let count = {
             let state = stream.state();
             let candidate = |sealed: &Sealed| Candidate { bytes: sealed.end, last_at_us: sealed.last_at_us };
-            self.limits.sealed_to_delete(state.sealed.iter().map(candidate), state.active.end, now_us)
+            let began_at_us = state.active.times_us.map_or(state.active.created_at_us, |times| times.0);
+            let active = Candidate { bytes: state.active.end, last_at_us: began_at_us };
+            self.limits.sealed_to_delete(state.sealed.iter().map(candidate), active, now_us)
         };
         for _ in 0..count {
             if !self.delete_oldest(shared, stream, trimmed)? {
