@@ -7,7 +7,7 @@ use lapwing_session::{CommitToken, Reply, SessionKey};
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
-use super::replay::Before;
+use super::retained::replay::Before;
 
 /// One answer.
 #[derive(Debug)]

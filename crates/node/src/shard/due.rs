@@ -92,7 +92,7 @@ impl Shard {
 
     /// Sessions and connections that come and go leave their timers behind; those that nobody waits for go now.
     fn forget_stale_timers(&mut self) {
-        let Shard { timers, clients, groups, holds, retained_timer_ms, .. } = self;
+        let Shard { timers, clients, groups, holds, retained, .. } = self;
         timers.retain(|at_ms, due| match due {
             Due::Connect { index, born }
             | Due::Stall { index, born }
@@ -107,7 +107,7 @@ impl Shard {
             Due::Probe { key, epoch } => clients.row(*key).is_some_and(|row| row.membership.epoch == *epoch),
             Due::Group(tag) => groups.timer_ms(*tag) == Some(at_ms),
             Due::Hold(place) => holds.timer_ms(*place) == Some(at_ms),
-            Due::Retained => *retained_timer_ms == Some(at_ms),
+            Due::Retained => retained.timer_ms == Some(at_ms),
             Due::Endings | Due::Settlement | Due::Sys => true,
         });
     }

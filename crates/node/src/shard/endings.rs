@@ -40,7 +40,7 @@ impl Shard {
         is_keeper: bool,
     ) {
         let key = session.key();
-        self.replays.forget(key);
+        self.retained.replays.forget(key);
         self.tell_end(&mut session, membership);
         let ended = session.end(self.now_ms, &mut self.clients.counters);
         for subscription in ended.subscriptions().filter(|subscription| subscription.shared.is_some()) {

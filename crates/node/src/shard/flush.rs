@@ -45,7 +45,7 @@ impl Shard {
         let (bytes, flushed) = connection.flush(now_ms, committed);
         connection.bytes_out += bytes;
         if let Stage::Open { session, .. } = connection.stage {
-            self.replays.wake(session);
+            self.retained.replays.wake(session);
         }
         self.counters.bytes_out.add(bytes);
         if connection.paused == Some(Pause::Output) {

@@ -10,7 +10,7 @@ use super::Shard;
 use super::delivery::DeliveryContext;
 use super::keeping::{Beginning, Keeping, Kept, KeptAs, Origin, encode_identity};
 use super::owed_wills::LoggedWill;
-use super::retained::Retained;
+use super::retained::table::Retained;
 use super::session_row::SessionRow;
 use crate::log::LogFeed;
 use crate::mail::encode_frame;
@@ -40,10 +40,10 @@ impl Shard {
 
     /// Topics have lost their retained message: the log forgets it too. `qos`: of what made them lose it.
     pub(super) fn clear_retained(&mut self, qos: QoS) -> bool {
-        if !self.retained.has_cleared() {
+        if !self.retained.table.has_cleared() {
             return false;
         }
-        let cleared = self.retained.take_cleared();
+        let cleared = self.retained.table.take_cleared();
         let (Some(log), Some(keeping)) = (&mut self.log, &mut self.clients.keeping) else { return false };
         cleared.iter().for_each(|topic| keeping.clear(log, topic, qos.is_acknowledged()));
         !cleared.is_empty() && qos.is_acknowledged()

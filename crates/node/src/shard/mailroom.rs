@@ -40,7 +40,8 @@ impl Shard {
             }
             if let Some(seq) = applied {
                 self.mail_moved = true;
-                let (retained_sent, posted) = (self.sequences.sent(), self.sequences.posted(inlet.from));
+                let (retained_sent, posted) =
+                    (self.retained.sequences.sent(), self.retained.sequences.posted(inlet.from));
                 self.post.control(inlet.from, Control::Announced { seq, retained_sent, posted });
             }
         }
@@ -87,7 +88,7 @@ impl Shard {
                 return Some(seq);
             }
             Control::Announced { seq, retained_sent, posted } => {
-                self.sequences.in_force(from, &retained_sent, posted);
+                self.retained.sequences.in_force(from, &retained_sent, posted);
                 for waiter in self.announcer.announced(from, seq) {
                     self.stop_waiting(waiter);
                 }
@@ -145,7 +146,7 @@ impl Shard {
 
     fn take_publish(&mut self, from: ShardId, parcel: &Parcel<RouteHeader>) {
         for (header, frame) in parcel.iter() {
-            self.sequences.take(from);
+            self.retained.sequences.take(from);
             if header.flags.has(RouteFlags::KEEP) {
                 self.confirmations.taken(from.index());
             }

@@ -18,7 +18,6 @@ mod commits;
 mod connect;
 mod connection;
 mod delayed;
-mod delivered;
 mod delivery;
 mod disconnect;
 mod due;
@@ -54,7 +53,6 @@ mod operators;
 mod owed_wills;
 mod packet_ends;
 mod packets;
-mod pages;
 mod paging;
 mod parts;
 mod pause;
@@ -63,14 +61,11 @@ mod post;
 mod pressure;
 mod rate;
 mod renewal;
-mod replay;
 mod restored;
 mod retained;
-mod retained_expiry;
 mod room;
 mod route;
 mod sent;
-mod sequence;
 mod serve;
 mod session_row;
 mod session_table;
@@ -103,7 +98,6 @@ use crate::events::EventQueue;
 use crate::handshakes::Shaken;
 use crate::hooks::HookFeed;
 use crate::log::LogFeed;
-use crate::mail::{PageRequest, RoomQuestion};
 use crate::memory::Pressure;
 use crate::metrics::ShardCounters;
 use crate::passwords::PasswordFeed;
@@ -132,11 +126,9 @@ pub(crate) use owed_wills::Debt;
 use owed_wills::OwedWills;
 use pause::Paused;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
-use replay::Replays;
-use retained::RetainedTable;
+use retained::RetainedRoom;
 use route::Tree;
 pub(crate) use sent::Sent;
-use sequence::Sequences;
 use settlement::Settlement;
 pub(crate) use shard_parts::ShardParts;
 use subscribe::Waiter;
@@ -191,15 +183,7 @@ pub(crate) struct Shard {
     answers: Answers,
     /// What operators want of the sessions here.
     operator_requests: OperatorRequests,
-    retained: RetainedTable,
-    /// How often room was wanted there when this shard looked last.
-    retained_wanted: u64,
-    /// Questions for room before which mail must come.
-    early_rooms: Vec<(ShardId, Box<RoomQuestion>)>,
-    replays: Replays,
-    /// Questions for retained messages that wait for mail.
-    questions: Vec<(ShardId, Box<PageRequest>)>,
-    sequences: Sequences,
+    retained: RetainedRoom,
     /// Where this shard publishes the `$SYS` tree.
     sys: Option<Sys>,
     /// What clients have done, to be published.
@@ -209,8 +193,6 @@ pub(crate) struct Shard {
     stamped: u64,
     owed_wills: OwedWills,
     timers: Timers<Due>,
-    /// When retained messages are looked at that have expired, if a timer is set for that.
-    retained_timer_ms: Option<u64>,
     counters: Arc<ShardCounters>,
     /// Connections that are not read until there is room; each knows why.
     paused: Paused,

@@ -9,7 +9,7 @@ use lapwing_session::{Admission, Delivered, Grant, Message, Routed, Session, Ses
 
 use super::clients::Clients;
 use super::groups::Membership;
-use super::retained::{Retained, RetainedTable};
+use super::retained::table::{Retained, RetainedTable};
 use super::standing::Standing;
 use crate::config::{Durability, Limits};
 use crate::holder::Holder;

@@ -151,7 +151,9 @@ impl RestoreSink for Shard {
 
     fn retained(&mut self, restored: &RestoredMessage) {
         let RestoredMessage { message, publisher, holder } = restored;
-        self.retained.restore(message, Source { publisher: *publisher, origin: self.id, seq: 0, holder: *holder });
+        self.retained
+            .table
+            .restore(message, Source { publisher: *publisher, origin: self.id, seq: 0, holder: *holder });
         self.watch_retained();
     }
 }

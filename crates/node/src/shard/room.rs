@@ -48,9 +48,9 @@ impl Shard {
     /// Gives up what has expired here when somebody has found no room for a retained message.
     pub(super) fn make_retained_room(&mut self) {
         let wanted = self.shared.retained_wanted.load(Ordering::Relaxed);
-        if wanted != self.retained_wanted {
-            self.retained_wanted = wanted;
-            self.retained.give_up_some_expired(EXPIRED_PER_TURN, self.now_ms);
+        if wanted != self.retained.wanted {
+            self.retained.wanted = wanted;
+            self.retained.table.give_up_some_expired(EXPIRED_PER_TURN, self.now_ms);
             self.count_retained();
         }
     }
@@ -101,7 +101,7 @@ impl Shard {
             match self.shared.reserve_retained(holder, bytes) {
                 Ok(room) => reserved = Some(Box::new(room)),
                 Err(_) if owner != self.id => asked.push((owner, RoomWanted::Retained)),
-                Err(_) => match self.retained.reserve(topic, bytes, holder, self.now_ms) {
+                Err(_) => match self.retained.table.reserve(topic, bytes, holder, self.now_ms) {
                     Ok(room) => reserved = Some(Box::new(room)),
                     Err(no_room) => missing = Some(no_room),
                 },
@@ -128,7 +128,7 @@ impl Shard {
         connection.paused = Some(Pause::Gate);
         let born = connection.born;
         for &(shard, wanted) in asked {
-            let posted = self.sequences.posted(shard);
+            let posted = self.retained.sequences.posted(shard);
             let question = RoomQuestion { index, born, topic: topic.into(), bytes, holder, wanted, posted };
             self.post.control(shard, Control::AskRoom(Box::new(question)));
         }
@@ -171,10 +171,10 @@ impl Shard {
         let RoomQuestion { index, born, ref topic, bytes, holder, wanted, posted } = *question;
         let found = match wanted {
             RoomWanted::Retained => {
-                self.retained.reserve(topic, bytes, holder, self.now_ms).map(|reserved| Some(Box::new(reserved)))
+                self.retained.table.reserve(topic, bytes, holder, self.now_ms).map(|reserved| Some(Box::new(reserved)))
             }
-            RoomWanted::Queues if !self.sequences.has_taken(from, posted) => {
-                return self.early_rooms.push((from, question));
+            RoomWanted::Queues if !self.retained.sequences.has_taken(from, posted) => {
+                return self.retained.early_rooms.push((from, question));
             }
             RoomWanted::Queues if self.look_at_queues(topic, bytes).0 => Ok(None),
             RoomWanted::Queues => Err(NoRoom::Queues),
@@ -184,7 +184,7 @@ impl Shard {
 
     /// Answers the questions before which mail had to come that has come meanwhile.
     pub(super) fn answer_early_rooms(&mut self) {
-        for (from, question) in std::mem::take(&mut self.early_rooms) {
+        for (from, question) in std::mem::take(&mut self.retained.early_rooms) {
             self.answer_room(from, question);
         }
     }

@@ -79,16 +79,16 @@ impl Shard {
         }
         let (topic, seq) = (routed.publish().topic, header.retained_seq);
         if seq > 0 {
-            self.sequences.note_live(from, self.owner_of_topic(topic), seq, topic);
+            self.retained.sequences.note_live(from, self.owner_of_topic(topic), seq, topic);
             if flags.has(RouteFlags::SESSIONS) {
-                self.sequences.delivered.note(from, seq, topic);
+                self.retained.sequences.delivered.note(from, seq, topic);
             }
         }
         let mut retained = None;
         if flags.has(RouteFlags::RETAIN) {
-            self.sequences.apply(from);
+            self.retained.sequences.apply(from);
             let bytes = header.reserved_bytes;
-            let reserved = (bytes > 0).then(|| self.retained.room_in_mail(header.holder, bytes));
+            let reserved = (bytes > 0).then(|| self.retained.table.room_in_mail(header.holder, bytes));
             retained = self.retain(&context, (from, seq), reserved);
         }
         self.clear_retained(routed.publish().qos);

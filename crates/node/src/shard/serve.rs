@@ -186,7 +186,7 @@ impl Shard {
             Some(Ok(Step::Done)) => {
                 self.hear_acknowledgement(client, packet);
                 // An acknowledgement may have made room.
-                self.replays.wake(client.session);
+                self.retained.replays.wake(client.session);
                 self.check_output(index)
             }
             Some(Ok(Step::Publish(inbound))) => {

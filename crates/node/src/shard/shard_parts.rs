@@ -18,10 +18,8 @@ use super::interest::Announcer;
 use super::operators::OperatorRequests;
 use super::owed_wills::OwedWills;
 use super::pause::Paused;
-use super::replay::Replays;
-use super::retained::RetainedTable;
+use super::retained::RetainedRoom;
 use super::route::{Target, Tree};
-use super::sequence::Sequences;
 use super::settlement::Settlement;
 use super::topic_rules::TopicRules;
 use super::{LanesIn, Post, Recovered, Shard, Sys, certificates, spinning, stamp};
@@ -110,14 +108,8 @@ impl Shard {
             answers: Answers::default(),
             operator_requests: OperatorRequests::default(),
             endings: Endings::default(),
-            retained: RetainedTable::new(shared.retained.clone(), shared.shares.clone()),
-            retained_wanted: 0,
-            early_rooms: Vec::new(),
-            replays: Replays::default(),
-            questions: Vec::new(),
-            sequences: Sequences::new(id, post.shards()),
+            retained: RetainedRoom::new(id, post.shards(), &shared.retained, &shared.shares),
             timers: Timers::new(),
-            retained_timer_ms: None,
             counters,
             sys,
             happenings: EventQueue::new(&shared.config.events, post.shards()),

@@ -6,7 +6,7 @@ use lapwing_session::{CommitToken, Grant, Reply, SessionKey, SubscribeRequest, S
 
 use super::Shard;
 use super::answers::Answer;
-use super::replay::Before;
+use super::retained::replay::Before;
 use super::route::Target;
 use crate::audit::Refusal;
 use crate::events::Happened;
@@ -71,7 +71,7 @@ impl Shard {
         let has_holds = self.holds.any();
         let mut verdicts = request.filters().zip(refused);
         let mut places = request.filters().enumerate();
-        let Shard { clients, tree, announcer, post, shared, sequences, .. } = self;
+        let Shard { clients, tree, announcer, post, shared, retained, .. } = self;
         let placement = &shared.placement;
         clients.row(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
@@ -122,7 +122,7 @@ impl Shard {
                 waits.note(announcer.want(Interest::Kept, subscription.filter, subscription.is_new, post));
             }
             if subscription.wants_retained {
-                let before = Before { delivered: sequences.delivered.watch(), lost };
+                let before = Before { delivered: retained.sequences.delivered.watch(), lost };
                 waits.replays.push((subscription.filter.into(), before));
             }
             Ok(())

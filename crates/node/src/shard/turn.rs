@@ -126,7 +126,7 @@ impl Shard {
             || self.doors.are_open(self.now_ms)
             || self.has_shaken()
             || self.has_rechecks()
-            || self.replays.can_move()
+            || self.retained.replays.can_move()
             || self.has_group_work()
             || self.has_hold_work()
             || self.may_publish_events()

@@ -45,7 +45,7 @@ impl Shard {
 
     /// Takes the subscription to one filter back. `is_keeper`: the other shards know the session as one that is kept.
     pub(super) fn withdraw_filter(&mut self, key: SessionKey, filter: &str, is_keeper: bool) {
-        self.replays.cancel(key, filter);
+        self.retained.replays.cancel(key, filter);
         let shared = SharedFilter::parse(filter).ok().flatten();
         let grant = Grant::default();
         let subscription = Subscription { filter, shared, grant, is_new: false, wants_retained: false };

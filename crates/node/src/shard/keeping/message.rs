@@ -10,7 +10,7 @@ use crate::holder::Holder;
 use crate::log::LogFeed;
 use crate::mail::encode_frame;
 use crate::shard::delivery::DeliveryContext;
-use crate::shard::retained::Retained;
+use crate::shard::retained::table::Retained;
 use crate::slot::{DATA_GROUPS, Slot};
 
 /// Whose a QoS 2 message is, so that none of its receivers has it twice after a crash.

@@ -179,7 +179,7 @@ impl Shard {
         let is_kept = key.and_then(|key| self.clients.kept(key)).is_some();
         if let Some(key) = key {
             // Retained messages may have waited for room in it.
-            self.replays.wake(key);
+            self.retained.replays.wake(key);
         }
         let Emptying { emptied, reply, .. } = emptying;
         if is_kept {

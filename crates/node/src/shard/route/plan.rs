@@ -106,7 +106,7 @@ impl Shard {
     /// Posts a message to one shard. If that is to keep it, what this turn's commit token stands for waits for it.
     pub(in crate::shard) fn post_message(&mut self, to: ShardId, header: RouteHeader, publish: &Publish<'_>) {
         self.counters.forwarded.add(1);
-        self.sequences.post(to);
+        self.retained.sequences.post(to);
         if header.flags.has(RouteFlags::KEEP) {
             self.clients.commit_tokens.posted(to.index());
         }

@@ -13,7 +13,7 @@ use crate::metrics::DropReason;
 use crate::reserved_room::ReservedRoom;
 use crate::shard::Shard;
 use crate::shard::delivery::DeliveryContext;
-use crate::shard::retained::Retained;
+use crate::shard::retained::table::Retained;
 use crate::slot::{ShardId, Slot};
 
 /// What becomes of the retained copy of a message that came in here.
@@ -43,10 +43,10 @@ impl Shard {
     ) -> Retaining {
         let (topic, own) = (context.routed.publish().topic, self.id);
         let owner = self.owner_of_topic(topic);
-        let seq = self.sequences.send(owner);
+        let seq = self.retained.sequences.send(owner);
         context.holder = publisher.holder.or_else(|| self.holder_of(context.routed.publisher()));
-        self.sequences.note_live(own, owner, seq, topic);
-        self.sequences.delivered.note(own, seq, topic);
+        self.retained.sequences.note_live(own, owner, seq, topic);
+        self.retained.sequences.delivered.note(own, seq, topic);
         let reserved = publisher.reserved_room.take();
         if owner == own {
             let retained = self.retain(context, (own, seq), reserved);
@@ -74,11 +74,11 @@ impl Shard {
         let is_refused = self.pressure == Pressure::Full && room.is_none() && !routed.publish().payload.is_empty();
         let retained = if is_refused {
             self.counters.dropped(DropReason::MemoryFull, 1);
-            self.retained.forget(topic)
+            self.retained.table.forget(topic)
         } else {
             let source = Source { publisher: context.publisher, origin, seq, holder: context.holder };
             let durability = if context.in_memory { Durability::Memory } else { Durability::Disk };
-            self.retained.set(routed, source, durability, room, self.now_ms)
+            self.retained.table.set(routed, source, durability, room, self.now_ms)
         };
         if retained == Retained::Refused {
             self.counters.dropped(DropReason::RetainedFull, 1);

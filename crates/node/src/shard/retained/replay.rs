@@ -18,10 +18,11 @@ use lapwing_session::{Grant, Routed, SessionKey};
 
 pub(crate) use self::lines::Replays;
 use self::lines::{PendingPage, Replay};
-use super::Shard;
-use super::delivery::DeliveryContext;
+use super::RetainedRoom;
 use super::sequence::Start;
 use crate::mail::{Control, Page, PageItem, PageRequest};
+use crate::shard::Shard;
+use crate::shard::delivery::DeliveryContext;
 use crate::slot::{ShardId, stable_hash};
 
 /// Messages of one page, at most; fewer when the receiver took fewer of the last one.
@@ -53,28 +54,28 @@ struct Live {
 
 impl Shard {
     /// Begins to send what is retained under `filter`: by its one owner, or by every shard when it has wildcards.
-    pub(super) fn start_replay(&mut self, filter: &str, before: Before, to: SessionKey) {
+    pub(in crate::shard) fn start_replay(&mut self, filter: &str, before: Before, to: SessionKey) {
         let (owner, last) = match filter.contains(['+', '#']) {
             true => (ShardId(0), ShardId((self.post.shards() - 1) as u8)),
             false => (self.owner_of_topic(filter), self.owner_of_topic(filter)),
         };
-        let start = self.sequences.start();
-        let is_ripe = self.sequences.is_ripe(&start);
+        let start = self.retained.sequences.start();
+        let is_ripe = self.retained.sequences.is_ripe(&start);
         let (after, messages_max) = (None, PAGE_MESSAGES);
-        self.replays.begin(to, filter, Replay { owner, last, after, messages_max, start, before, is_ripe });
+        self.retained.replays.begin(to, filter, Replay { owner, last, after, messages_max, start, before, is_ripe });
     }
 
     /// One step: answers what can be answered, takes the pages that have come, asks for those that find room.
-    pub(super) fn run_replays(&mut self) {
+    pub(in crate::shard) fn run_replays(&mut self) {
         self.answer_questions();
-        let Shard { replays, sequences, .. } = self;
+        let RetainedRoom { replays, sequences, .. } = &mut self.retained;
         replays.ripen(|start| sequences.is_ripe(start));
-        for (from, page) in std::mem::take(&mut self.replays.early) {
+        for (from, page) in std::mem::take(&mut self.retained.replays.early) {
             self.take_page_in_turn(from, page);
         }
-        for _ in 0..self.replays.ready.len().min(SESSIONS_PER_TURN) {
-            let Some(key) = self.replays.ready.pop_front() else { break };
-            if let Some(line) = self.replays.lines.get_mut(&key) {
+        for _ in 0..self.retained.replays.ready.len().min(SESSIONS_PER_TURN) {
+            let Some(key) = self.retained.replays.ready.pop_front() else { break };
+            if let Some(line) = self.retained.replays.lines.get_mut(&key) {
                 line.is_ready = false;
             }
             for _ in 0..PAGES_PER_TURN {
@@ -88,10 +89,10 @@ impl Shard {
 
     /// What comes live is noted only while somebody may ask for it.
     fn look_away(&mut self) {
-        if self.replays.unripe.is_empty() && !self.answers.await_replays() {
-            self.sequences.delivered.stop_watching();
-            if self.replays.lines.is_empty() {
-                self.sequences.delivered.forget();
+        if self.retained.replays.unripe.is_empty() && !self.answers.await_replays() {
+            self.retained.sequences.delivered.stop_watching();
+            if self.retained.replays.lines.is_empty() {
+                self.retained.sequences.delivered.forget();
             }
         }
     }
@@ -103,9 +104,11 @@ impl Shard {
 
     /// Asks for the next page of a session that has room; returns whether another one may be asked for at once.
     fn ask_next(&mut self, key: SessionKey) -> bool {
-        let Some(line) = self.replays.lines.get(&key).filter(|line| line.pending_page.is_none()) else { return false };
+        let Some(line) = self.retained.replays.lines.get(&key).filter(|line| line.pending_page.is_none()) else {
+            return false;
+        };
         let Some((filter, replay)) = line.replays.first_key_value() else {
-            self.replays.forget(key);
+            self.retained.replays.forget(key);
             return false;
         };
         let (filter, owner, after, messages_max, is_ripe) =
@@ -114,16 +117,16 @@ impl Shard {
             return false;
         }
         let Some((grant, client)) = self.receiver(key, &filter) else {
-            self.replays.finish(key, &filter);
+            self.retained.replays.finish(key, &filter);
             return true;
         };
-        let id = self.sequences.ask();
-        if let Some(line) = self.replays.lines.get_mut(&key) {
+        let id = self.retained.sequences.ask();
+        if let Some(line) = self.retained.replays.lines.get_mut(&key) {
             line.pending_page = Some(PendingPage { id, filter: filter.clone(), is_void: false });
         }
         let bytes_max = PAGE_BYTES.min(self.shared.config.limits.output_high_bytes as usize / 2);
         let not_from = grant.options.no_local.then_some(client);
-        let need = self.sequences.need(owner);
+        let need = self.retained.sequences.need(owner);
         let request = Box::new(PageRequest { to: key, id, filter, after, messages_max, bytes_max, not_from, need });
         if owner == self.id {
             self.answer_page(owner, request);
@@ -134,31 +137,31 @@ impl Shard {
     }
 
     /// A page has come: handled now, or when the mail that was posted before it is.
-    pub(super) fn take_page_in_turn(&mut self, from: ShardId, page: Box<Page>) {
-        if self.sequences.has_taken(from, page.posted) {
+    pub(in crate::shard) fn take_page_in_turn(&mut self, from: ShardId, page: Box<Page>) {
+        if self.retained.sequences.has_taken(from, page.posted) {
             self.take_page(from, &page);
         } else {
-            self.replays.early.push((from, page));
+            self.retained.replays.early.push((from, page));
         }
     }
 
     /// Sends a page as far as there is room.
-    pub(super) fn take_page(&mut self, from: ShardId, page: &Page) {
-        if let Some((filter, replay)) = self.replays.arrived(page.to, page.id) {
+    pub(in crate::shard) fn take_page(&mut self, from: ShardId, page: &Page) {
+        if let Some((filter, replay)) = self.retained.replays.arrived(page.to, page.id) {
             let live = Live { owner: replay.owner, start: replay.start.clone(), before: replay.before };
             debug_assert_eq!(live.owner, from);
-            if !self.sequences.is_void(page.id)
+            if !self.retained.sequences.is_void(page.id)
                 && let Some((grant, _)) = self.receiver(page.to, &filter)
             {
                 let sent = self.send_page(page, &live, &grant);
                 self.advance(page, &filter, sent);
             }
-            self.replays.wake(page.to);
+            self.retained.replays.wake(page.to);
         } else {
             // Cancelled or begun anew meanwhile: what comes next may be asked for.
-            self.replays.wake(page.to);
+            self.retained.replays.wake(page.to);
         }
-        self.sequences.handled();
+        self.retained.sequences.handled();
     }
 
     /// Sends messages of a page while there is room; returns how many are done with.
@@ -169,7 +172,7 @@ impl Shard {
                 return n;
             }
             let message = &item.message;
-            if self.sequences.is_outdated(message.topic(), &page.applied) {
+            if self.retained.sequences.is_outdated(message.topic(), &page.applied) {
                 continue;
             }
             if !has_lost && self.comes_live(item, live) {
@@ -190,12 +193,13 @@ impl Shard {
     fn comes_live(&self, item: &PageItem, live: &Live) -> bool {
         let (origin, seq) = (item.source.origin, item.source.seq);
         live.start.is_live(live.owner, origin, seq)
-            || self.sequences.delivered.has(item.message.topic(), origin, seq, live.before.delivered)
+            || self.retained.sequences.delivered.has(item.message.topic(), origin, seq, live.before.delivered)
     }
 
     /// Notes how far a replay has come.
     fn advance(&mut self, page: &Page, filter: &str, sent: usize) {
-        let Some(replay) = self.replays.lines.get_mut(&page.to).and_then(|line| line.replays.get_mut(filter)) else {
+        let Some(replay) = self.retained.replays.lines.get_mut(&page.to).and_then(|line| line.replays.get_mut(filter))
+        else {
             return;
         };
         if sent < page.messages.len() {
@@ -211,7 +215,7 @@ impl Shard {
             return;
         }
         if replay.owner == replay.last {
-            self.replays.finish(page.to, filter);
+            self.retained.replays.finish(page.to, filter);
         } else {
             replay.owner = ShardId(replay.owner.0 + 1);
         }
@@ -224,7 +228,7 @@ impl Shard {
     }
 
     /// Whether a session can take a message, with its output and queue below the `part`-th part of their marks.
-    pub(super) fn has_room(&mut self, key: SessionKey, part: usize) -> bool {
+    pub(in crate::shard) fn has_room(&mut self, key: SessionKey, part: usize) -> bool {
         let limits = &self.shared.config.limits;
         let output_max = limits.output_high_bytes as usize / part;
         let messages_max = (limits.queue_messages_max as usize / 2).clamp(1, QUEUE_MESSAGES).div_ceil(part);

@@ -9,7 +9,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::Before;
 use crate::mail::Page;
-use crate::shard::sequence::Start;
+use crate::shard::retained::sequence::Start;
 use crate::slot::ShardId;
 
 /// One filter's replay: how far it has come.

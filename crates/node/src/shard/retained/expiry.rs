@@ -3,48 +3,48 @@
 
 use lapwing_codec::QoS;
 
-use super::room::EXPIRED_PER_TURN;
-use super::{Due, Shard};
+use crate::shard::room::EXPIRED_PER_TURN;
+use crate::shard::{Due, Shard};
 
 /// Nobody sees a message after its time, so those of a second go together.
 const LATE_MS: u64 = 1_000;
 
 impl Shard {
     /// Lets what expires next wake this shard, unless an earlier timer does so anyway.
-    pub(super) fn watch_retained(&mut self) {
-        let Some(at_ms) = self.retained.next_expiry_ms() else { return };
+    pub(in crate::shard) fn watch_retained(&mut self) {
+        let Some(at_ms) = self.retained.table.next_expiry_ms() else { return };
         let at_ms = at_ms.saturating_add(LATE_MS);
-        if self.retained_timer_ms.is_none_or(|timer_ms| at_ms < timer_ms) {
+        if self.retained.timer_ms.is_none_or(|timer_ms| at_ms < timer_ms) {
             self.set_retained_timer(at_ms);
         }
     }
 
     fn set_retained_timer(&mut self, at_ms: u64) {
-        self.retained_timer_ms = Some(at_ms);
+        self.retained.timer_ms = Some(at_ms);
         self.timers.add(at_ms, Due::Retained);
     }
 
     /// Gives up a share of what has expired; where that was not all, the next share goes in the next millisecond.
-    pub(super) fn retained_due(&mut self, at_ms: u64) {
-        if self.retained_timer_ms != Some(at_ms) {
+    pub(in crate::shard) fn retained_due(&mut self, at_ms: u64) {
+        if self.retained.timer_ms != Some(at_ms) {
             return;
         }
-        self.retained_timer_ms = None;
+        self.retained.timer_ms = None;
         if self.log.as_ref().is_some_and(|log| !log.has_credit()) {
             // Each of them is a word in the log, and publishers come first.
             return self.set_retained_timer(self.now_ms + LATE_MS);
         }
-        self.retained.give_up_some_expired(EXPIRED_PER_TURN, self.now_ms);
+        self.retained.table.give_up_some_expired(EXPIRED_PER_TURN, self.now_ms);
         self.clear_retained(QoS::AtMostOnce);
         self.count_retained();
-        match self.retained.next_expiry_ms() {
+        match self.retained.table.next_expiry_ms() {
             Some(at_ms) if at_ms <= self.now_ms => self.set_retained_timer(self.now_ms),
             _ => self.watch_retained(),
         }
     }
 
-    pub(super) fn count_retained(&self) {
-        self.counters.retained_messages.set(self.retained.messages());
-        self.counters.retained_bytes.set(self.retained.bytes());
+    pub(in crate::shard) fn count_retained(&self) {
+        self.counters.retained_messages.set(self.retained.table.messages());
+        self.counters.retained_bytes.set(self.retained.table.bytes());
     }
 }

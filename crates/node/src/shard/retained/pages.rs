@@ -3,8 +3,8 @@
 //! An owner keeps nothing for a replay but the questions that it cannot answer yet, because mail that the asking shard
 //! knows of has not come. There is at most one question per session.
 
-use super::Shard;
 use crate::mail::{Control, Page, PageRequest};
+use crate::shard::Shard;
 use crate::slot::ShardId;
 
 /// Nodes of the topic tree that one page may look at.
@@ -12,19 +12,19 @@ const NODES_PER_PAGE: usize = 4096;
 
 impl Shard {
     /// Answers a question of any shard, now or when what it needs has been applied.
-    pub(super) fn answer_page(&mut self, from: ShardId, request: Box<PageRequest>) {
-        if !self.sequences.has_applied(&request.need) {
-            self.questions.push((from, request));
+    pub(in crate::shard) fn answer_page(&mut self, from: ShardId, request: Box<PageRequest>) {
+        if !self.retained.sequences.has_applied(&request.need) {
+            self.retained.questions.push((from, request));
             return;
         }
-        let (messages, next) = self.retained.page(&request, NODES_PER_PAGE, self.now_ms);
+        let (messages, next) = self.retained.table.page(&request, NODES_PER_PAGE, self.now_ms);
         let page = Box::new(Page {
             to: request.to,
             id: request.id,
             messages,
             next,
-            applied: self.sequences.applied(),
-            posted: self.sequences.posted(from),
+            applied: self.retained.sequences.applied(),
+            posted: self.retained.sequences.posted(from),
         });
         if from == self.id {
             self.take_page(from, &page);
@@ -34,8 +34,8 @@ impl Shard {
     }
 
     /// Answers the questions for which everything has come meanwhile.
-    pub(super) fn answer_questions(&mut self) {
-        for (from, request) in std::mem::take(&mut self.questions) {
+    pub(in crate::shard) fn answer_questions(&mut self) {
+        for (from, request) in std::mem::take(&mut self.retained.questions) {
             self.answer_page(from, request);
         }
     }
