@@ -1,7 +1,7 @@
 //! What clients do, as messages of the node's own: `$lapwing/events/KIND/CLIENT`, a JSON object each.
 //!
 //! Rules:
-//! - Pure: what has happened in, topic and payload out. Shards publish what is theirs, see `shard/events.rs`.
+//! - Pure: what has happened in, topic and payload out. Shards publish what is theirs, see `shard/operators/events.rs`.
 //! - The level of the client is its id with `_` for what would make more of it than one level, or a filter. The payload has the
 //!   id as it is.
 //! - Nothing of a payload, a password or a certificate is in an event, and no token, whatever somebody gave it for: a user

@@ -4,88 +4,27 @@
 //! the log has made durable; send on what was read back from it; read and handle connections; timers; replays; then hand over all mail and log records, and
 //! flush every connection that was written to. Each step does a bounded amount of work.
 
-mod accept;
-mod acknowledge;
-mod another_will;
-mod answers;
-mod audit;
-mod beyond;
-mod buffers;
-mod certificates;
-mod client_settings;
-mod clients;
-mod commits;
 mod connect;
-mod connection;
-mod delayed;
-mod delivery;
-mod disconnect;
+mod connections;
 mod due;
-mod endings;
-mod events;
-mod exchange;
+mod durable;
 #[cfg(debug_assertions)]
 mod faults;
-mod fences;
-mod first_word;
-mod flush;
-mod gate;
-mod given_id;
-mod grants;
 mod groups;
-mod hear_out;
-mod holdings;
 mod holds;
-mod in_hand;
-mod interest;
-mod judge;
-mod judged;
-mod keeping;
-mod kept;
-mod lingering_close;
-mod log_room;
-mod losses;
-mod mailroom;
-mod message_expiry;
+mod mail;
 #[cfg(test)]
 mod one_offs;
 mod operators;
-mod owed_wills;
-mod packet_ends;
-mod packets;
-mod paging;
-mod parts;
-mod pause;
-mod permissions;
-mod post;
 mod pressure;
-mod rate;
-mod renewal;
-mod restored;
+mod publish;
 mod retained;
-mod room;
-mod route;
-mod sent;
-mod serve;
-mod session_row;
-mod session_table;
-mod settlement;
-mod shaken;
+mod rights;
 mod shard_parts;
-mod shares;
-mod skipping;
 mod spinning;
-mod stamp;
-mod standing;
-mod strangers;
 mod subscribe;
-mod sys;
-mod topic_rules;
 mod turn;
-mod turn_lists;
-mod unsubscribe;
-mod waiting;
-mod windows;
+mod verdicts;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -106,34 +45,34 @@ use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::timers::Timers;
 use crate::words::Word;
-use answers::Answers;
-use client_settings::ClientSettings;
-pub(crate) use client_settings::codec_limits;
-use clients::Clients;
-use commits::Confirmations;
+use connections::client_settings::ClientSettings;
+pub(crate) use connections::client_settings::codec_limits;
+use connections::clients::Clients;
+use connections::in_hand::InHand;
+use connections::pause::Paused;
+pub(crate) use connections::sent::Sent;
 use due::Due;
-use endings::Endings;
+use durable::commits::Confirmations;
+pub(crate) use durable::keeping::{Kept, Origin, Recovered};
+pub(crate) use durable::owed_wills::Debt;
+use durable::owed_wills::OwedWills;
+use durable::settlement::Settlement;
 use groups::{GroupTable, Pending};
 use holds::Holds;
 pub(crate) use holds::ranked as ranked_holds;
-use in_hand::InHand;
-use interest::Announcer;
-pub(crate) use keeping::{Kept, Origin, Recovered};
+pub(crate) use mail::post::{LanesIn, LanesOut, ParcelLimits, Post};
 #[cfg(test)]
 pub(crate) use one_offs::count as one_off_count;
 use operators::OperatorRequests;
-pub(crate) use owed_wills::Debt;
-use owed_wills::OwedWills;
-use pause::Paused;
-pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
+pub(crate) use operators::sys::Sys;
+use publish::route::Tree;
+use publish::topic_rules::TopicRules;
 use retained::RetainedRoom;
-use route::Tree;
-pub(crate) use sent::Sent;
-use settlement::Settlement;
 pub(crate) use shard_parts::ShardParts;
 use subscribe::Waiter;
-pub(crate) use sys::Sys;
-use topic_rules::TopicRules;
+use subscribe::answers::Answers;
+use subscribe::endings::Endings;
+use subscribe::interest::Announcer;
 
 /// Events of connections begin here; below are listeners.
 const CONNECTIONS: usize = 1 << 16;
@@ -188,7 +127,7 @@ pub(crate) struct Shard {
     sys: Option<Sys>,
     /// What clients have done, to be published.
     happenings: EventQueue,
-    stamper: stamp::Stamper,
+    stamper: publish::stamp::Stamper,
     /// Messages that were given a name.
     stamped: u64,
     owed_wills: OwedWills,
@@ -211,7 +150,7 @@ pub(crate) struct Shard {
     /// The version of the groups' tables that holds here.
     groups_version: u64,
     /// Who has still to be held against certificates that were read again.
-    recheck: certificates::Recheck,
+    recheck: rights::certificates::Recheck,
     /// Which messages are kept in memory alone.
     topic_rules: TopicRules,
     /// Filters that the connection in hand has subscribed to or cancelled in this turn.

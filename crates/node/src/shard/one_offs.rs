@@ -7,10 +7,10 @@ use std::sync::Arc;
 use lapwing_codec::{Connect, ConnectProperties, Publish, PublishProperties, QoS, SubscriptionOptions, Version};
 use lapwing_session::{Admission, Delivered, Grant, Message, Routed, Session, SessionKey, Settings};
 
-use super::clients::Clients;
+use super::connections::clients::Clients;
 use super::groups::Membership;
 use super::retained::table::{Retained, RetainedTable};
-use super::standing::Standing;
+use super::rights::standing::Standing;
 use crate::config::{Durability, Limits};
 use crate::holder::Holder;
 use crate::identity_shares::{HeldPlace, IdentityShares};

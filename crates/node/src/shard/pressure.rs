@@ -4,8 +4,8 @@ use lapwing_codec::QoS;
 use lapwing_session::Message;
 
 use super::Shard;
-use super::connection::Pause;
-use super::holdings::client_bytes;
+use super::connections::connection::Pause;
+use super::subscribe::holdings::client_bytes;
 use crate::log::LogFeed;
 use crate::memory::{Part, Pressure};
 use crate::metrics::DropReason;

@@ -1,7 +1,7 @@
 //! The `$SYS` tree: the node's numbers as retained messages, under the names that users of Mosquitto know.
 //!
 //! Rules:
-//! - Pure: totals and a clock in, topics with their new values out. One shard publishes them, see `shard/sys.rs`.
+//! - Pure: totals and a clock in, topics with their new values out. One shard publishes them, see `shard/operators/sys.rs`.
 //! - A value is published when it has changed since it was last published.
 //! - Loads are per minute, averaged over the last one, five and fifteen minutes with exponential decay.
 

@@ -11,7 +11,7 @@ use crate::mail::{Assigned, Interest};
 use crate::metrics::DropReason;
 use crate::notices::NoticeKind;
 use crate::shard::Due;
-use crate::shard::session_table::shard_of;
+use crate::shard::connections::session_table::shard_of;
 
 /// What one action may lead to (a message that cannot be encoded, and so goes to the next one) is done at once so many
 /// times; the rest waits for the next turn.

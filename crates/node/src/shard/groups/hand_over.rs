@@ -11,8 +11,8 @@ use lapwing_session::{Bound, CommitToken, Delivered, Fate, Outcome, Routed};
 use super::Shard;
 use super::pending::take_due;
 use crate::mail::Assigned;
-use crate::shard::delivery::DeliveryContext;
-use crate::shard::keeping::{Kept, Origin};
+use crate::shard::durable::keeping::{Kept, Origin};
+use crate::shard::publish::delivery::DeliveryContext;
 
 /// So many that wait are looked at to find out whether one of them may go on.
 const LOOKED_AT: usize = 64;

@@ -14,8 +14,8 @@ use super::publish::Common;
 use super::table::Beginning;
 use crate::mail::Interest;
 use crate::metrics::DropReason;
+use crate::shard::durable::keeping::restore::RestoredGroup;
 use crate::shard::holds::HOLD_NAME;
-use crate::shard::keeping::restore::RestoredGroup;
 use crate::words::{JoinRequest, share_name};
 
 impl Shard {

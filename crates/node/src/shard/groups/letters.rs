@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Shard;
 use crate::metrics::DropReason;
-use crate::shard::route::Publisher;
+use crate::shard::publish::route::Publisher;
 
 /// The user property of a dead letter that names its group.
 const GROUP: &str = "lapwing-group";

@@ -11,8 +11,8 @@ use rustc_hash::FxBuildHasher;
 
 use crate::config::GroupConfig;
 use crate::holder::Holder;
-use crate::shard::keeping::{Kept, Origin};
-use crate::shard::losses::LossWatch;
+use crate::shard::durable::keeping::{Kept, Origin};
+use crate::shard::publish::losses::LossWatch;
 use crate::strategies::ClientNames;
 use crate::words::Profile;
 

@@ -15,7 +15,7 @@ use crate::holder::Holder;
 use crate::identity_shares::Beyond;
 use crate::mail::{Control, Interest};
 use crate::notices::NoticeKind;
-use crate::shard::shares::share_facts;
+use crate::shard::rights::shares::share_facts;
 use crate::shard::subscribe::Waiter;
 use crate::slot::ShardId;
 use crate::words::{Join, JoinRequest, Told, Word, share_name};

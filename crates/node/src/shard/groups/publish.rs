@@ -9,7 +9,7 @@ use lapwing_session::Routed;
 use super::Shard;
 use crate::config::{DispatchConfig, GroupConfig, GroupKey, GroupRule};
 use crate::metrics::{DropReason, ShardCounters};
-use crate::shard::delivery::DeliveryContext;
+use crate::shard::publish::delivery::DeliveryContext;
 use crate::signals::{Said, SaidBy};
 use crate::slot::stable_hash;
 

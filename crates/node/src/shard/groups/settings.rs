@@ -11,7 +11,7 @@ use super::table::Beginning;
 use crate::config::{DispatchConfig, GroupConfig, for_share};
 use crate::group_book::GroupTables;
 use crate::mail::Interest;
-use crate::shard::route::Target;
+use crate::shard::publish::route::Target;
 use crate::slot::Slot;
 
 impl Shard {

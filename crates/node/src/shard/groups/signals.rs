@@ -6,7 +6,7 @@ use lapwing_session::{Accepted, Grant, Inbound, Routed, Session, SessionKey};
 
 use super::Shard;
 use crate::shard::Due;
-use crate::shard::serve::{Client, Flow};
+use crate::shard::connections::serve::{Client, Flow};
 use crate::signals::{Declared, Probes, Unprompted, in_acknowledgement, probe_payload, probe_topic};
 use crate::slot::{ShardId, stable_hash};
 use crate::words::{Profile, Word};

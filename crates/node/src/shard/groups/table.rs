@@ -15,7 +15,7 @@ use super::owned::{OwnedGroup, Person};
 use crate::config::GroupConfig;
 use crate::group_pages::GroupPlace;
 use crate::placement::NodeId;
-use crate::shard::losses::LossWatch;
+use crate::shard::publish::losses::LossWatch;
 use crate::slot::{ShardId, stable_hash};
 use crate::strategies::ClientNames;
 use crate::table_key::TableKey;

@@ -11,8 +11,8 @@ use super::queue::{Bounds, HoldQueue, Waiting};
 use crate::config::{HoldConfig, Overflow};
 use crate::mail::Offered;
 use crate::metrics::HoldCounters;
-use crate::shard::keeping::{Kept, Origin};
-use crate::shard::losses::LossWatch;
+use crate::shard::durable::keeping::{Kept, Origin};
+use crate::shard::publish::losses::LossWatch;
 
 /// A message and what its owner has to know of it.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use super::book::HOLD_NAME;
 use super::owned::HeldMessage;
 use super::{Holds, Shard};
 use crate::mail::{HoldRoute, RouteFlags, RouteHeader};
-use crate::shard::delivery::DeliveryContext;
+use crate::shard::publish::delivery::DeliveryContext;
 use crate::slot::ShardId;
 
 impl Holds {

@@ -7,8 +7,8 @@ use rustc_hash::FxBuildHasher;
 
 use super::Shard;
 use crate::mail::{HoldRoute, Offered, OfferedList, RouteFlags};
-use crate::shard::delivery::DeliveryContext;
-use crate::shard::route::Target;
+use crate::shard::publish::delivery::DeliveryContext;
+use crate::shard::publish::route::Target;
 use crate::slot::ShardId;
 
 /// What of one batch nobody here took.

@@ -9,7 +9,7 @@ use super::queue::Waiting;
 use super::{Holds, Shard};
 use crate::mail::{HoldRoute, Offered, OfferedList, RouteFlags, RouteHeader};
 use crate::shard::Due;
-use crate::shard::route::{EVERYBODY, RoutePlan, Target};
+use crate::shard::publish::route::{EVERYBODY, RoutePlan, Target};
 
 /// What other shards are told of a message that a rule keeps in memory alone.
 const HELD_IN_MEMORY: RouteFlags = RouteFlags::HELD.with(RouteFlags::IN_MEMORY);

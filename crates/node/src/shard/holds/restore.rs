@@ -6,7 +6,7 @@ use lapwing_codec::QoS;
 
 use super::Shard;
 use super::owned::{HeldMessage, Hold};
-use crate::shard::keeping::restore::RestoredGroup;
+use crate::shard::durable::keeping::restore::RestoredGroup;
 
 impl Shard {
     /// A hold comes back with what it had not finished; one that is not configured any more with what is left in it.

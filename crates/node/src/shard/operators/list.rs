@@ -9,7 +9,7 @@ use lapwing_session::SessionKey;
 use super::Shard;
 use crate::desk::Reply;
 use crate::session_pages::{PageRoom, Rank, SessionPage, SessionQuery};
-use crate::shard::session_row::SessionRow;
+use crate::shard::connections::session_row::SessionRow;
 
 /// Places of the table looked at in one turn: about 50 microseconds.
 const PLACES_PER_SHARE: usize = 512;

@@ -4,6 +4,9 @@
 //! Both go in shares, one a turn and one question after the other, so that no client waits for an operator. What an order
 //! has ended is answered when that is on disk: it does not come back after a crash.
 
+pub(super) mod events;
+pub(super) mod sys;
+
 mod list;
 mod show;
 

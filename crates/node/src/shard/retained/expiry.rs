@@ -3,7 +3,7 @@
 
 use lapwing_codec::QoS;
 
-use crate::shard::room::EXPIRED_PER_TURN;
+use crate::shard::publish::room::EXPIRED_PER_TURN;
 use crate::shard::{Due, Shard};
 
 /// Nobody sees a message after its time, so those of a second go together.

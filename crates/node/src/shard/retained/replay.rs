@@ -22,7 +22,7 @@ use super::RetainedRoom;
 use super::sequence::Start;
 use crate::mail::{Control, Page, PageItem, PageRequest};
 use crate::shard::Shard;
-use crate::shard::delivery::DeliveryContext;
+use crate::shard::publish::delivery::DeliveryContext;
 use crate::slot::{ShardId, stable_hash};
 
 /// Messages of one page, at most; fewer when the receiver took fewer of the last one.

@@ -1,0 +1,74 @@
+//! A session in its shard's table, with what belongs to it there.
+
+use lapwing_session::{Fact, Session};
+
+use crate::identity_shares::HeldPlace;
+use crate::shard::durable::keeping::{Kept, LoggedAs};
+use crate::shard::groups::Membership;
+use crate::shard::rights::standing::Standing;
+use crate::shard::subscribe::holdings::Counted;
+
+/// One row of the table: a session, where its connection is, and what the shard keeps beside it.
+pub(crate) struct SessionRow {
+    pub(crate) session: Session,
+    /// Who its client is.
+    pub(crate) standing: Standing,
+    /// Index of its connection, while it has one.
+    pub(crate) connection: Option<usize>,
+    /// Since when it has none, on the node's clock; means nothing while it has one.
+    pub(crate) away_since_ms: u64,
+    /// To whom it counts as one without a connection, from the first time that it has none on: what is there stays.
+    pub(crate) away: Option<HeldPlace>,
+    /// Stands in the list of sessions that wait for a commit.
+    pub(in crate::shard) awaiting: bool,
+    /// The earliest timer set for it.
+    pub(crate) timer_ms: Option<u64>,
+    /// Stands in the list of sessions for which something should be read from the log.
+    pub(in crate::shard) asks_page: bool,
+    /// Its messages in the shard's account.
+    pub(in crate::shard) counted: Counted,
+    /// What it has to do with groups.
+    pub(crate) membership: Membership,
+    /// How the log knows it, if it is kept on disk.
+    pub(crate) kept_as: LoggedAs,
+}
+
+// With the session in it. A broker may have a hundred thousand of them, of which most are idle.
+const _: () = assert!(size_of::<SessionRow>() <= 440);
+
+impl SessionRow {
+    /// Of a session that has just begun or come back.
+    pub(in crate::shard) fn new(
+        session: Session,
+        connection: Option<usize>,
+        timer_ms: Option<u64>,
+        standing: Standing,
+        membership: Membership,
+    ) -> Self {
+        SessionRow {
+            session,
+            standing,
+            connection,
+            away_since_ms: 0,
+            away: None,
+            awaiting: false,
+            timer_ms,
+            asks_page: false,
+            counted: Counted::default(),
+            membership,
+            kept_as: LoggedAs::default(),
+        }
+    }
+
+    /// Gathers what the session has told for the log; true when what it has just written must not leave before that is
+    /// durable.
+    pub(in crate::shard) fn tell(&mut self, told: &mut Vec<Fact>, facts: &mut Vec<(Kept, Fact)>) -> bool {
+        self.session.take_facts(told);
+        let fences_output = told.iter().any(Fact::fences_output);
+        match self.kept_as.kept {
+            Some(kept) => facts.extend(told.drain(..).map(|fact| (kept, fact))),
+            None => told.clear(),
+        }
+        fences_output
+    }
+}

@@ -1,0 +1,4 @@
+//! Messages from shard to shard.
+
+pub(super) mod mailroom;
+pub(super) mod post;
