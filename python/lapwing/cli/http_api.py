@@ -29,7 +29,7 @@ class HttpAnswerError(Exception):
 
 
 class HttpApi:
-    """One kept connection.
+    """One kept connection. The broker ends it when nothing is asked for a while: what only reads is then asked again.
 
     Args:
         url: ``http://HOST:PORT`` or ``https://HOST:PORT``, as the broker prints it.
@@ -71,19 +71,28 @@ class HttpApi:
         body = None if document is None else json.dumps(document)
         kind = {} if body is None else {"Content-Type": "application/json"}
         headers = {**self._headers, **kind, **(condition or {})}
+        response, answer = self._exchange(method, path, body, headers)
+        if response.status not in (200, 201, 204):
+            raise self._error(response.status, answer, f"{self.url}{path}") from HttpAnswerError(response.status)
+        return response.headers, answer
+
+    def _exchange(
+        self, method: str, path: str, body: str | None, headers: Mapping[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        # Only GET may be repeated: of anything else nobody knows whether the broker has carried it out.
+        may_repeat = method == "GET" and self._connection.sock is not None
         try:
             self._connection.request(method, path, body=body, headers=headers)
             response = self._connection.getresponse()
-            answer = response.read()
+            return response, response.read()
         except TimeoutError as error:
             self._connection.close()
             raise TimedOutError("no answer within 60 s", where=self.url, remedy="see the broker's log") from error
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
+            if may_repeat:
+                return self._exchange(method, path, body, headers)  # on a connection of its own: once
             raise self._no_answer(error) from error
-        if response.status not in (200, 201, 204):
-            raise self._error(response.status, answer, f"{self.url}{path}") from HttpAnswerError(response.status)
-        return response.headers, answer
 
     def _no_answer(self, error: Exception) -> ConnectError:
         if wrong := wrong_port(*self._at, error):

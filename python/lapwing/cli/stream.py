@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lapwing.cli.again import Again
-from lapwing.cli.common import echo_json, examples, table
+from lapwing.cli.common import echo_json, examples, notice, table
 from lapwing.cli.http_options import Asked, asks_broker
 from lapwing.cli.messages import payload_fields, property_list
 from lapwing.cli.standard_streams import check_reader
-from lapwing.cli.stream_api import StreamApi
+from lapwing.cli.stream_api import MadeAnewError, StreamApi
 from lapwing.errors import LapwingError
 from lapwing.text import one_line, payload_text
 
@@ -121,7 +121,7 @@ def read(
     """Print a partition's messages in order: offset, topic, payload; with --json all of the envelope.
 
     With --follow a broker that goes away is waited for, with a growing pause, and standard error says so; nothing is
-    missed.
+    missed. If the stream was made anew meanwhile, it is read from its oldest message, and standard error says that too.
     """
     api = StreamApi(*asked)
     for row in _rows(api, name, partition, offset, limit, reader, follow=follow):
@@ -141,20 +141,32 @@ def _rows(
     *,
     follow: bool,
 ) -> Iterator[dict[str, Any]]:
-    """Rows, page after page, until ``limit`` or the end."""
+    """Rows, page after page, until ``limit`` or the end.
+
+    Raises:
+        MadeAnewError: the stream became another one between two pages; with ``follow`` that one is read then.
+    """
     left = limit
+    uuid: str | None = None
     pause = threading.Event()  # never set: a wait that Ctrl-C ends
     again, has_read = Again(f"the broker at {api.url}"), False
     while left is None or left > 0:
         try:
-            page = api.read(name, partition, offset, min(_PAGE_MESSAGES, left or _PAGE_MESSAGES), reader)
+            page = api.read(name, partition, offset, min(_PAGE_MESSAGES, left or _PAGE_MESSAGES), reader, uuid)
+        except MadeAnewError as error:
+            if not follow:
+                raise
+            again.found()
+            notice(f"{error.what}; going on with its oldest message")
+            offset = uuid = None
+            continue
         except LapwingError as error:
             if not (follow and has_read):
                 raise
             again.lost(error)
             continue
         again.found()
-        has_read = True
+        has_read, uuid = True, page.uuid
         rows = _decode(page.arrow)
         yield from rows
         left = left and left - len(rows)

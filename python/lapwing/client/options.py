@@ -27,9 +27,9 @@ class ConnectOptions(TypedDict, total=False):
     Attributes:
         client_id: By default one is made up: ``lapwing-`` and twelve hexadecimal digits.
         version: 5 (MQTT 5.0, the default) or 4 (3.1.1, the default over ``sn://``, which carries no more).
-        session_expiry_s: How long the session outlives the connection, in seconds (5.0). Given: what a session of this
-            ``client_id`` holds is taken up, and stays after ``close``. By default it lasts as long as reconnecting
-            may take, and ends with ``close``.
+        session_expiry_s: How long the session outlives the connection, in seconds (5.0). Given: it stays after
+            ``close``, and a consumer takes up what a session of this ``client_id`` holds; publishers and requesters
+            begin anew with ``connect``. By default it lasts as long as reconnecting may take, and ends with ``close``.
         keep_alive_s: Ping after so much silence, in seconds (60); 0: never.
         receive_maximum: Messages of QoS 1 and 2 not yet acknowledged, at most (5.0).
         username: User name, if any.
@@ -107,6 +107,14 @@ class LinkPlan:
             ]
         else:
             self.settings["declaration"] = json.dumps(said)
+
+    def begin_anew(self) -> None:
+        """Has the first connection end what session there is (Clean Start); later ones of the link go on with its own.
+
+        A session of an earlier process has its packet ids of QoS 2 that were not released. Nobody here knows them, so
+        new messages would get them; the broker would take those for repeats, acknowledge them, and drop them.
+        """
+        self.settings["clean_start"] = True
 
     def start(self) -> _core.Link:
         """Begins to connect."""

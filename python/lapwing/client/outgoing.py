@@ -41,6 +41,7 @@ class Outgoing:
     ) -> Outgoing:
         """Checks the arguments."""
         plan = LinkPlan(url, connect, session_expiry_s=SESSION_S)
+        plan.begin_anew()
         if window is not None:
             plan.settings["window"] = number("window", window, 1, 65_000)
         plan.settings["buffer_messages"] = number("buffer_messages", buffer_messages, 1, 1 << 30)

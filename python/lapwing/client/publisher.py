@@ -37,7 +37,9 @@ class Publisher:
         LapwingError: it ended the connection for good.
 
     A connection that breaks is made again. What was published at QoS 1 and 2 and is not answered goes again, in its
-    order, with DUP if the broker still has the session. Several threads may use one publisher.
+    order, with DUP if the broker still has the session. ``connect`` begins a new session: what an earlier process of
+    the same ``client_id`` had not had answered is for its caller to publish again. Several threads may use one
+    publisher.
     """
 
     def __init__(

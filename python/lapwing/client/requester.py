@@ -195,6 +195,8 @@ class _Asked:
             raise ConfigError(
                 f"requests with version = {self.plan.version}", remedy="requests need MQTT 5.0: version=5"
             )
+        # Besides: replies to an earlier process are nobody's here, and count their requests from 1 as well.
+        self.plan.begin_anew()
         self.reply_topic = reply_topic or f"replies/{self.plan.client_id}"
         self.plan.settings["filters"] = [self.reply_topic]
         self.plan.settings["qos"] = 1
