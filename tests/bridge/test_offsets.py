@@ -15,6 +15,7 @@ from restarting import RestartingBroker
 from shared_kafka import SharedKafka
 
 from lapwing import Client
+from lapwing.errors import BrokerError
 
 SOON = 'bridge.kafka.options={"topic.metadata.refresh.interval.ms" = 500}'
 
@@ -27,6 +28,23 @@ def take(phone: Client, count: int) -> list[bytes]:
         assert message is not None
         taken.append(message.payload)
     return taken
+
+
+def numbered(count: int, word: str) -> list[dict[str, object]]:
+    """So many records of partition 0."""
+    return [{"key": "1", "value": f"{word} {number}".encode(), "partition": 0} for number in range(count)]
+
+
+def create_again(kafka: SharedKafka, topic: str) -> None:
+    """Until Kafka has deleted the old one, the name is taken."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            kafka.create_topic(topic)
+        except BrokerError:
+            assert time.monotonic() < deadline
+        else:
+            return
 
 
 def remove(bootstrap: str, topic: str, before: int) -> None:
@@ -73,6 +91,54 @@ def test_a_new_partition_is_carried_from_its_beginning(
         write_topic(kafka.bootstrap, topic, [{"key": "1", "value": b"in the new one", "partition": 1}])
         assert take(phone, 1) == [b"in the new one"]
         assert bridge.end(signal.SIGTERM) == 0
+
+
+def test_a_topic_that_is_made_again_is_carried_from_its_beginning(
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
+) -> None:
+    """Under its name, with more records than the group had carried of the old one: Kafka's client goes on there."""
+    topic = kafka.new_topic("remade")
+    write_topic(kafka.bootstrap, topic, numbered(5, "old"))
+    with Client(broker.url) as phone:
+        phone.subscribe("commands/#", qos=1)
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt(topic), SOON)
+        assert take(phone, 5) == [record["value"] for record in numbered(5, "old")]
+        admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
+        admin.delete_topics([topic])[topic].result()
+        create_again(kafka, topic)
+        write_topic(kafka.bootstrap, topic, numbered(8, "new"))
+        missing = {record["value"] for record in numbered(8, "new")}
+        while missing:
+            # Those behind the old position come first, and once more.
+            missing -= set(take(phone, 1))
+        assert "partition 0" in bridge.wait_for_notice("made again")
+        assert metric(bridge, "begun_anew_total") == 1
+        assert bridge.end(signal.SIGTERM) == 0
+
+
+def test_an_offset_of_a_topic_that_is_no_more_is_known_at_a_start(
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
+) -> None:
+    """A bridge that ended before it saw that the topic is another one has committed in it."""
+    topic = kafka.new_topic("remade-before")
+    write_topic(kafka.bootstrap, topic, numbered(8, "new"))
+    former = Consumer({"bootstrap.servers": kafka.bootstrap, "group.id": f"group-{topic}", "log_level": 0})
+    of_another = "topic-id=AAAAAAAAAAAAAAAAAAAAAQ"
+    former.commit(offsets=[TopicPartition(topic, 0, 6, of_another)], asynchronous=False)
+    former.close()
+    with Client(broker.url) as phone:
+        phone.subscribe("commands/#", qos=1)
+        for carried in (8, 0):
+            bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt(topic))
+            missing = {record["value"] for record in numbered(carried, "new")}
+            while missing:
+                missing -= set(take(phone, 1))
+            write_topic(kafka.bootstrap, topic, [{"key": "1", "value": b"last %d" % carried}])
+            while take(phone, 1) != [b"last %d" % carried]:
+                # The second bridge finds offsets of this topic, and goes on.
+                assert carried
+            assert metric(bridge, "begun_anew_total") == (1 if carried else 0)
+            assert bridge.end(signal.SIGTERM) == 0
 
 
 def test_a_partition_that_went_and_came_back_while_the_broker_was_away(

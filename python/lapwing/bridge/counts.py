@@ -27,6 +27,7 @@ class Counts:
         lag_s: How old the oldest message of the last batch was when it was confirmed, in seconds; -1: unknown.
         behind: Records of Kafka that are not carried yet; -1: unknown.
         removed: Records that Kafka had removed before they were carried.
+        begun_anew: Partitions whose topic was deleted and made again: they were begun with their first record.
         waiting_s: How long the lane has been waiting for the other side, or has been without the broker, in seconds.
         is_connected: The connection to the broker stands.
         late: Messages confirmed by Kafka when the connection to the broker was gone: they come again.
@@ -48,6 +49,7 @@ class Counts:
     lag_s: float = -1.0
     behind: int = -1
     removed: int = 0
+    begun_anew: int = 0
     waiting_s: Callable[[], float] = lambda: 0.0
     is_connected: Callable[[], bool] = lambda: True
     late: Callable[[], int] = lambda: 0
@@ -85,6 +87,12 @@ _FAMILIES: tuple[tuple[str, str, str, Callable[[Counts], float]], ...] = (
         lambda c: c.strange_topics,
     ),
     ("removed_total", "counter", "Records that Kafka had removed before they were carried.", lambda c: c.removed),
+    (
+        "begun_anew_total",
+        "counter",
+        "Partitions begun with their first record: their topic was deleted and made again.",
+        lambda c: c.begun_anew,
+    ),
     ("late_total", "counter", "Confirmed when the connection was gone: they come again.", lambda c: c.late()),
     ("dropped_total", "counter", "Messages of QoS 0 for which there was no room.", lambda c: c.dropped()),
     ("connected", "gauge", "Lanes whose connection to the broker stands.", lambda c: c.is_connected()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
@@ -16,6 +16,7 @@ from lapwing.bridge.kafka_settings import common_settings, consumer_settings, in
 from lapwing.bridge.measuring import Measuring
 from lapwing.bridge.starts import Start, start_of
 from lapwing.bridge.stopping import Say, Stopping, Waiting
+from lapwing.bridge.topic_ids import TopicIdQuestion, TopicIds, topic_id_in
 from lapwing.bridge.troubles import Troubles
 from lapwing.config.bridge import ToMqtt
 from lapwing.config.bridge_sides import BridgeKafka
@@ -54,7 +55,8 @@ class KafkaIntake:
         self._waiting = waiting
         self._counts = counts
         self._say = say
-        self._settings = consumer_settings(common_settings(kafka), rule.group)
+        common = common_settings(kafka)
+        self._settings = consumer_settings(common, rule.group)
         self._commits = Commits(self._serve)
         self._consumer = made(KafkaConsumer, self._settings, error_cb=self._on_error, on_commit=self._commits.answered)
         self._aside: list[Message] = []
@@ -64,6 +66,7 @@ class KafkaIntake:
         self._awaits_assignment = False
         self._behind = Behind()
         self._measuring = Measuring(self._behind, self._marks, self._committed)
+        self._topic_ids = TopicIds(TopicIdQuestion(common, rule.topic).ask, self._committed_ids)
 
     def open(self) -> None:
         """Joins the group."""
@@ -74,7 +77,7 @@ class KafkaIntake:
         messages, self._aside = self._aside, []
         if not messages and (first := self._consumer.poll(_TURN_S)) is not None:
             messages = [first, *self._consumer.consume(most - 1, _GATHER_S)]
-        sources = [source_of(message) for message in messages if not self._is_error(message)]
+        sources = self._of_this_topic([message for message in messages if not self._is_error(message)])
         if self._unplaced:
             self._place_all()
         self._measure()
@@ -98,14 +101,12 @@ class KafkaIntake:
         A partition that went to another member meanwhile is still paused here, should it come back.
         """
         self._waiting.ends()
-        if self._paused:
-            self._consumer.resume(list(self._paused.values()))
-            self._paused.clear()
+        self._resume()
 
     def commit(self, sources: Sequence[Source]) -> None:
         """Offsets of what is done; when partitions have gone to others meanwhile, those repeat it."""
         ends = _ends(sources)
-        while (error := self._commit([TopicPartition(self._rule.topic, *pair) for pair in ends.items()])) is not None:
+        while (error := self._commit(ends)) is not None:
             if error.code() in _LOST:
                 self._counts.retries += len(sources)
                 return
@@ -148,6 +149,36 @@ class KafkaIntake:
             self._troubles.forget()
             self._waiting.ends()
 
+    def _of_this_topic(self, messages: list[Message]) -> list[Source]:
+        """What was read where it is known what the offsets mean; the rest waits, or is read again from the first on."""
+        try:
+            remade = self._topic_ids.remade({each.partition for each in self._consumer.assignment()})
+            if remade:
+                self._begin_anew(remade)
+        except KafkaException as failure:
+            self._aside = [*messages, *self._aside]
+            self._waiting.begins(f"offsets of group {self._rule.group!r}: {self._shown(failure.args[0])}")
+            self._stopping.pause(self._retry_s, self.hold)
+            return []
+        self._resume()
+        return [source_of(message) for message in messages if message.partition() not in remade]
+
+    def _begin_anew(self, partitions: set[int]) -> None:
+        """The topic was made again: its partitions begin with their first record, as added ones do."""
+        rule = self._rule
+        starts = dict.fromkeys(sorted(partitions), 0)
+        self._topic_ids.begun(starts, lambda: self._must_commit(starts))
+        for partition, offset in starts.items():
+            # If that has been removed already, Kafka says so, and it is told as any removal.
+            self._begin(partition, Start(offset))
+        self._aside = [message for message in self._aside if message.partition() not in partitions]
+        self._behind.done(starts)
+        self._counts.begun_anew += len(starts)
+        which = ", ".join(map(str, starts))
+        self._say(
+            f"rule {rule.name}: topic {rule.topic!r} was deleted and made again: it begins anew in partition {which}"
+        )
+
     def _place_all(self) -> None:
         """Begins where it must in the partitions that Kafka cannot continue, or tries again at the next turn."""
         self._unplaced &= {each.partition for each in self._consumer.assignment()}
@@ -182,9 +213,12 @@ class KafkaIntake:
         """Commits where a group without offsets begins, in every partition of the topic."""
         place = 0 if self._rule.start == "earliest" else 1
         starts = {partition: self._marks(partition)[place] for partition in self._partitions()}
-        if (error := self._commit([TopicPartition(self._rule.topic, *pair) for pair in starts.items()])) is not None:
-            raise KafkaException(error)
+        self._must_commit(starts)
         return starts
+
+    def _must_commit(self, offsets: Mapping[int, int]) -> None:
+        if (error := self._commit(offsets)) is not None:
+            raise KafkaException(error)
 
     def _partitions(self) -> list[int]:
         topic = self._consumer.list_topics(self._rule.topic, timeout=_ANSWER_S).topics[self._rule.topic]
@@ -198,16 +232,26 @@ class KafkaIntake:
 
     def _committed(self, partitions: Collection[int], timeout_s: float = _ANSWER_S) -> dict[int, int]:
         """By partition the offset that the group has; the others are left out."""
+        return {each.partition: each.offset for each in self._commits_of(partitions, timeout_s)}
+
+    def _committed_ids(self, partitions: Collection[int]) -> dict[int, str]:
+        """By partition the id of the topic that the group's offset is of; where that says nothing it is left out."""
+        found = {each.partition: topic_id_in(each.metadata) for each in self._commits_of(partitions, _ANSWER_S)}
+        return {partition: topic_id for partition, topic_id in found.items() if topic_id}
+
+    def _commits_of(self, partitions: Collection[int], timeout_s: float) -> list[TopicPartition]:
         asked = [TopicPartition(self._rule.topic, partition) for partition in partitions]
         answers = self._consumer.committed(asked, timeout=timeout_s)
         for answer in answers:
             if answer.error is not None:
                 raise KafkaException(answer.error)
-        return {answer.partition: answer.offset for answer in answers if answer.offset >= 0}
+        return [answer for answer in answers if answer.offset >= 0]
 
-    def _commit(self, offsets: list[TopicPartition]) -> KafkaError | None:
+    def _commit(self, offsets: Mapping[int, int]) -> KafkaError | None:
         """Commits; gives what was wrong with all, or with one."""
-        return self._commits.make(self._consumer, offsets)
+        topic, metadata = self._rule.topic, self._topic_ids.metadata
+        made_of = [TopicPartition(topic, each, offset, metadata(each)) for each, offset in offsets.items()]
+        return self._commits.make(self._consumer, made_of)
 
     def _serve(self) -> None:
         """While Kafka is asked to commit: what comes in these milliseconds is for the next turn, as far as one goes."""
@@ -215,6 +259,11 @@ class KafkaIntake:
         if len(self._aside) >= _ASIDE_MAX:
             self._pause()
         self._set_aside(_SOON_S)
+
+    def _resume(self) -> None:
+        if self._paused:
+            self._consumer.resume(list(self._paused.values()))
+            self._paused.clear()
 
     def _pause(self) -> None:
         assignment = self._consumer.assignment()
@@ -228,8 +277,9 @@ class KafkaIntake:
         if message is not None:
             self._aside.append(message)
 
-    def _on_assign(self, _consumer: KafkaConsumer, _partitions: list[TopicPartition]) -> None:
+    def _on_assign(self, _consumer: KafkaConsumer, partitions: list[TopicPartition]) -> None:
         """The group has us: what it refused before it grants now."""
+        self._topic_ids.forget(each.partition for each in partitions)
         if self._awaits_assignment:
             self._awaits_assignment = False
             self._troubles.forget()
