@@ -113,7 +113,7 @@ impl Translator {
             return self.send(&Message::PubAck(TopicAck { topic, msg_id: publish.msg_id, code }), "a PUBACK");
         };
         match self.repeats.publish(publish, &self.settings, now_ms) {
-            Heard::New => {}
+            Heard::New | Heard::Unanswered => {}
             Heard::Pending | Heard::Late => return Ok(()),
             Heard::Again => return self.answer_again(qos, publish),
         }

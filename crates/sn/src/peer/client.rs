@@ -68,6 +68,11 @@ impl Client {
         self.repeats.clear();
     }
 
+    /// The connection to its session is over, and what was not answered over that will not be.
+    pub fn cut_off(&mut self) {
+        self.repeats.cut_off();
+    }
+
     /// It comes from another address in a session that goes on: its topic ids are what they were there, and are told again.
     pub fn inherit(&mut self, ids: Registrations) {
         self.registrations = ids;

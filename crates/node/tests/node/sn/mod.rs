@@ -12,6 +12,7 @@ mod lossy;
 mod messages;
 mod refused;
 mod relay;
+mod repeats;
 mod sensor;
 mod sleep;
 mod wills;
