@@ -136,10 +136,11 @@ impl Repeats {
         self.subscribed = None;
     }
 
-    /// The connection to the session is over, and with it the answers that it owed. A message of QoS 1 is new when it comes
-    /// again; of QoS 2 the session is asked whether it has it.
+    /// The connection to the session is over, and with it the answers that it owed; the next one may be of a client that has
+    /// forgotten what it said, and says as much by the same ids. What comes of QoS 1 and of subscriptions is new; of QoS 2 the
+    /// session is asked whether it has it.
     pub fn cut_off(&mut self) {
-        self.acknowledged.take_if(|exchange| exchange.answer == Answer::Owed);
+        (self.acknowledged, self.subscribed) = (None, None);
         let unreleased = self.exactly.as_mut().and_then(|exactly| exactly.unreleased.as_mut());
         if let Some(exchange) = unreleased.filter(|exchange| exchange.answer == Answer::Owed) {
             exchange.answer = Answer::Lost;
@@ -310,6 +311,8 @@ mod tests {
             assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::Again);
         }
         repeats.cut_off();
+        let known = publish(QoS::AtLeastOnce, 7, true);
+        assert_eq!(repeats.publish(&known, &settings(), 0), Heard::New, "perhaps of a client that has begun anew");
         let unreleased = publish(QoS::ExactlyOnce, 7, true);
         assert_eq!(repeats.publish(&unreleased, &settings(), 0), Heard::Again, "it was answered");
     }
@@ -340,7 +343,11 @@ mod tests {
         assert_eq!(repeats.subscribe(&Subscribe { qos: QoS::AtLeastOnce, ..subscribe }), None);
         assert_eq!(repeats.subscribe(&Subscribe { dup: false, ..subscribe }), None);
         assert_eq!(repeats.subscribe(&Subscribe { msg_id: id(8), ..subscribe }), None);
-        repeats.unsubscribed();
-        assert_eq!(repeats.subscribe(&subscribe), None);
+        for forget in [Repeats::unsubscribed, Repeats::cut_off] {
+            assert_eq!(repeats.subscribe(&subscribe), Some(ack));
+            forget(&mut repeats);
+            assert_eq!(repeats.subscribe(&subscribe), None);
+            repeats.subscribed(ack, Content::of_subscribe(subscribe.topic, subscribe.qos));
+        }
     }
 }

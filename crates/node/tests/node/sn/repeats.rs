@@ -1,10 +1,10 @@
 //! What a device says again, whose answer was lost on the way or here: answered, and counted as often as its QoS allows.
 
-use lapwing_sn::{Connect, Kind, Message, PingReq, Publish, QoS};
+use lapwing_sn::{Connect, Kind, Message, PingReq, Publish, QoS, ReturnCode, ShortTopic, Subscribe, SubscribeTopic};
 
 use super::{SN, listen};
 use crate::client::Client;
-use crate::device::{Device, publish, short, topic_id};
+use crate::device::{Device, msg_id, publish, short, topic_id};
 use crate::{connect, eventually, node};
 
 fn say_connect(device: &Device, client_id: &str) {
@@ -54,4 +54,25 @@ fn a_connect_right_behind_a_publish_costs_no_answer() {
         await_payload(&mut listener, b"last", qos);
     }
     listener.expect_silence();
+}
+
+/// A device that begins anew has its first ids again: is what it says by them done, though the first copy was lost?
+#[test]
+fn who_begins_anew_is_not_answered_from_memory() {
+    let node = node(SN);
+    let mut listener = listen(&node, "ab", QoS::AtMostOnce);
+    let device = Device::new(&node);
+    let reading = Publish { topic: short("ab"), ..publish(topic_id(1), QoS::AtLeastOnce, 1, b"20.5") };
+    let filter = SubscribeTopic::Short(ShortTopic::new("cd").expect("two bytes"));
+    let subscribe = Subscribe { dup: false, qos: QoS::AtLeastOnce, msg_id: msg_id(2), topic: filter };
+    for (clean_session, dup) in [(true, false), (false, true)] {
+        device.come("device", clean_session);
+        device.say(Message::Publish(Publish { dup, ..reading }));
+        assert_eq!(device.puback(), ReturnCode::ACCEPTED);
+        assert_eq!(listener.receive().payload, b"20.5");
+        device.say(Message::Subscribe(Subscribe { dup, ..subscribe }));
+        device.take(Kind::SubAck, |_| ());
+        connect(&node, "publisher").publish_acked("cd", b"1");
+        assert_eq!(device.receive_acked().1, b"1");
+    }
 }
