@@ -74,10 +74,16 @@ impl Translator {
             return Err(Error::Dismissed);
         }
         if is_ours {
-            self.through();
-            (self.phase, self.ping) = (Phase::Over, None);
+            self.left();
         }
         Ok(())
+    }
+
+    /// Our DISCONNECT is through. A gateway that has heard it knows nobody here any more, and answers no second one: if its
+    /// answer was lost, none comes.
+    pub(super) fn left(&mut self) {
+        self.through();
+        (self.phase, self.ping) = (Phase::Over, None);
     }
 
     /// REGISTER: the gateway tells the id of a topic before a message of it (6.10).

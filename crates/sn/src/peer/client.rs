@@ -119,8 +119,8 @@ impl Client {
         }
     }
 
-    /// Nobody is connected: the client is told so once a message, and connects (6.12). What is itself an answer, or an end,
-    /// is not answered.
+    /// Nobody is connected: the client is told so once a message, and connects (6.12). What is itself an answer, or an end, is
+    /// not answered: it may be another gateway's, to a message with a made-up source, and that one would answer ours.
     fn unknown<'a>(message: &Message<'_>, cx: &mut Context<'_>) -> Result<Event<'a>, EncodeError> {
         let wants_answer = matches!(
             message,
@@ -130,7 +130,7 @@ impl Client {
                 | Message::Subscribe(_)
                 | Message::Unsubscribe(_)
                 | Message::PingReq(_)
-                | Message::Disconnect(_)
+                | Message::Disconnect(Disconnect { duration_s: Some(_) })
                 | Message::WillTopicUpd(_)
                 | Message::WillMsgUpd(_)
         );

@@ -15,6 +15,7 @@ mod relay;
 mod repeats;
 mod sensor;
 mod sleep;
+mod strangers;
 mod wills;
 
 use lapwing_codec::SubscriptionOptions;
