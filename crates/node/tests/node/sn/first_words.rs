@@ -175,6 +175,26 @@ fn who_comes_again_and_says_nothing_is_asked() {
     assert_eq!(device.receive_acked().1, b"2");
 }
 
+/// Does a PUBREL that was under way when its device came again go to it with its first word, and what waits behind it?
+#[test]
+fn a_release_waits_for_a_word() {
+    let node = node(SN);
+    let device = Device::new(&node);
+    device.come("device", false);
+    device.subscribe(SubscribeTopic::Short(ShortTopic::new("ab").expect("two bytes")), QoS::ExactlyOnce);
+    let mut publisher = connect(&node, "publisher");
+    publisher.publish("ab", b"1", QoS::ExactlyOnce, Some(1));
+    let received = device.receive().2.expect("QoS 2");
+    device.say(Message::PubRec(received));
+    device.expect(Message::PubRel(received));
+    device.knock("device", false);
+    device.say(Message::PingReq(PingReq { client_id: None }));
+    let kinds = [(); 2].map(|()| device.take_any_of(&[Kind::PingResp, Kind::PubRel]));
+    assert!(kinds.contains(&Kind::PubRel) && kinds.contains(&Kind::PingResp), "{kinds:?}");
+    device.say(Message::PubComp(received));
+    device.expect_silence();
+}
+
 /// Is a CONNECT that nothing has come after counted, when its place goes to another?
 #[test]
 fn who_never_answers_is_counted() {
