@@ -107,6 +107,7 @@ impl SnThread {
             guest.forget();
         }
         // The former connection from this address ends here. Who slept comes back in order; who did not has lost it.
+        guest.client.cut_off();
         let former = guest.link.take().map(|mut link| {
             if guest.client.phase() != Phase::Active {
                 link.end();

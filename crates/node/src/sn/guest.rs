@@ -163,6 +163,12 @@ impl Guest {
         traffic.map_or(0, |traffic| traffic.waiting.len())
     }
 
+    /// Whether something of the session could not go yet: PUBLISHes, or PUBREL.
+    pub(super) fn has_waiting(&self) -> bool {
+        let traffic = self.link.as_ref().and_then(|link| link.traffic.as_ref());
+        traffic.is_some_and(|traffic| !traffic.waiting.is_empty() || traffic.release.is_some())
+    }
+
     /// Takes the first of those out.
     fn take_waiting(&mut self) -> Option<Waiting> {
         self.link.as_mut()?.traffic.as_mut()?.waiting.pop_front()

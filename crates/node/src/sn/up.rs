@@ -85,7 +85,7 @@ impl Guest {
                 return Then::Leave;
             }
         }
-        if self.waiting_messages() > 0 {
+        if self.has_waiting() {
             self.pump(io);
         }
         Then::Stay

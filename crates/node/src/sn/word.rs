@@ -93,6 +93,12 @@ impl Guest {
         self.is_accepted() && !self.has_answered && !is_open
     }
 
+    /// Nothing has come after its CONNACK, so that it may not hear what waits for it. A clean session that is open has nothing
+    /// for who says nothing; one that is kept may, also where it goes on at an address that is known.
+    fn is_silent(&self) -> bool {
+        self.is_awaited() || (self.is_accepted() && !self.may_hear() && !self.clean_session)
+    }
+
     /// Whatever comes after our CONNACK, and is no new CONNECT, is of somebody who is there; whether its session is to be
     /// opened now.
     pub(super) fn note_word(&mut self, message: &Message<'_>) -> bool {
@@ -119,21 +125,21 @@ impl Guest {
     /// It is waited for from now on.
     pub(super) fn await_word(&mut self, io: &Io<'_>) {
         let retry_ms = io.terms.settings(&self.address).retry_ms;
-        if self.is_awaited() {
+        if self.is_silent() {
             self.said.iter_mut().for_each(|said| said.asks.begin(io.now_ms, retry_ms));
         }
     }
 
     /// When [`Guest::ask_for_word`] has something to do.
     pub(super) fn next_ask_ms(&self) -> Option<u64> {
-        self.said.as_ref()?.asks.next_ms().filter(|_| self.is_awaited())
+        self.said.as_ref()?.asks.next_ms().filter(|_| self.is_silent())
     }
 
     /// Two bytes, which whoever is there answers.
     pub(super) fn ask_for_word(&mut self, io: &mut Io<'_>) {
         let settings = io.terms.settings(&self.address);
-        let is_awaited = self.is_awaited();
-        let asks = self.said.as_mut().map(|said| &mut said.asks).filter(|_| is_awaited);
+        let is_silent = self.is_silent();
+        let asks = self.said.as_mut().map(|said| &mut said.asks).filter(|_| is_silent);
         if asks.is_some_and(|asks| asks.take(io.now_ms, settings.retry_ms)) {
             let ping = Message::PingReq(PingReq { client_id: None });
             if ping.encode(&settings.limits, io.out).is_err() {

@@ -74,10 +74,16 @@ impl Translator {
             return Err(Error::Dismissed);
         }
         if is_ours {
-            self.through();
-            (self.phase, self.ping) = (Phase::Over, None);
+            self.left();
         }
         Ok(())
+    }
+
+    /// Our DISCONNECT is through. A gateway that has heard it knows nobody here any more, and answers no second one: if its
+    /// answer was lost, none comes.
+    pub(super) fn left(&mut self) {
+        self.through();
+        (self.phase, self.ping) = (Phase::Over, None);
     }
 
     /// REGISTER: the gateway tells the id of a topic before a message of it (6.10).
@@ -113,7 +119,7 @@ impl Translator {
             return self.send(&Message::PubAck(TopicAck { topic, msg_id: publish.msg_id, code }), "a PUBACK");
         };
         match self.repeats.publish(publish, &self.settings, now_ms) {
-            Heard::New => {}
+            Heard::New | Heard::Unanswered => {}
             Heard::Pending | Heard::Late => return Ok(()),
             Heard::Again => return self.answer_again(qos, publish),
         }

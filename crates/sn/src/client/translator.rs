@@ -29,7 +29,7 @@ pub(super) enum Phase {
     Awake,
     /// The client said DISCONNECT, which is the last that goes.
     Leaving,
-    /// DISCONNECT was answered.
+    /// DISCONNECT was answered, or its answer is not waited for any more.
     Over,
 }
 
@@ -157,7 +157,7 @@ impl Translator {
         self.waiting.is_empty() && self.datagrams.is_empty() && !is_leaving
     }
 
-    /// Whether the client's DISCONNECT was answered: nothing comes any more.
+    /// Whether the client's DISCONNECT is through: nothing comes any more.
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
@@ -189,6 +189,7 @@ impl Translator {
     pub fn tick(&mut self, now_ms: u64) -> Result<(), Error> {
         if let Some(exchange) = &mut self.in_flight {
             match exchange.tick(&self.settings, now_ms) {
+                (Overdue::Lost, _) if exchange.what == Awaited::Disconnect => self.left(),
                 (Overdue::Lost, _) => return Err(lost(exchange.kind(), &self.settings)),
                 (_, again) => {
                     self.retransmissions += u64::from(again.is_some());

@@ -16,6 +16,8 @@ pub struct Client {
     /// None: nothing was accepted yet.
     pub(super) id: Option<Arc<str>>,
     pub(super) life: Life,
+    /// The last that was heard of it is a CONNECT by which it came back from sleep.
+    pub(super) has_returned: bool,
     pub(super) connecting: Option<Box<Connecting>>,
     pub(super) registrations: Registrations,
     /// Predefined ids that the client says it does not know.
@@ -68,6 +70,11 @@ impl Client {
         self.repeats.clear();
     }
 
+    /// The connection to its session is over, and what was not answered over that will not be.
+    pub fn cut_off(&mut self) {
+        self.repeats.cut_off();
+    }
+
     /// It comes from another address in a session that goes on: its topic ids are what they were there, and are told again.
     pub fn inherit(&mut self, ids: Registrations) {
         self.registrations = ids;
@@ -84,6 +91,7 @@ impl Client {
         cx: &mut Context<'_>,
     ) -> Result<Event<'a>, EncodeError> {
         self.life.heard(cx.now_ms);
+        self.has_returned &= matches!(message, Message::Connect(_));
         match message {
             Message::Connect(connect) => self.connect(connect, cx),
             Message::WillTopic(will) => self.will_topic(*will, cx),
@@ -114,8 +122,8 @@ impl Client {
         }
     }
 
-    /// Nobody is connected: the client is told so once a message, and connects (6.12). What is itself an answer, or an end,
-    /// is not answered.
+    /// Nobody is connected: the client is told so once a message, and connects (6.12). What is itself an answer, or an end, is
+    /// not answered: it may be another gateway's, to a message with a made-up source, and that one would answer ours.
     fn unknown<'a>(message: &Message<'_>, cx: &mut Context<'_>) -> Result<Event<'a>, EncodeError> {
         let wants_answer = matches!(
             message,
@@ -125,7 +133,7 @@ impl Client {
                 | Message::Subscribe(_)
                 | Message::Unsubscribe(_)
                 | Message::PingReq(_)
-                | Message::Disconnect(_)
+                | Message::Disconnect(Disconnect { duration_s: Some(_) })
                 | Message::WillTopicUpd(_)
                 | Message::WillMsgUpd(_)
         );

@@ -22,7 +22,8 @@ impl Client {
             return refuse_topic(publish, cx);
         };
         let receipt = receipt(publish);
-        match (self.repeats.publish(publish, cx.settings, cx.now_ms), receipt) {
+        let heard = self.repeats.publish(publish, cx.settings, cx.now_ms);
+        match (heard, receipt) {
             (Heard::Pending | Heard::Late, _) => return Ok(Event::Nothing),
             (Heard::Again, Some(receipt)) => {
                 cx.send(acknowledgement(receipt, ReturnCode::ACCEPTED))?;
@@ -30,7 +31,8 @@ impl Client {
             }
             _ => {}
         }
-        let Publish { dup, qos, retain, payload, .. } = *publish;
+        let Publish { qos, retain, payload, .. } = *publish;
+        let dup = publish.dup || heard == Heard::Unanswered;
         Ok(Event::Publish { topic, qos, retain, dup, payload, receipt })
     }
 

@@ -31,8 +31,19 @@ struct Exactly {
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     msg_id: MsgId,
-    is_answered: bool,
+    answer: Answer,
     content: Content,
+}
+
+/// What became of the answer to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// It is waited for.
+    Owed,
+    /// It went to the client.
+    Sent,
+    /// The connection that owed it is over.
+    Lost,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +60,8 @@ pub enum Heard {
     New,
     /// It was heard, and its answer is not sent yet: nothing is to be done.
     Pending,
+    /// It was heard, and its answer was lost here: it goes to the session once more, as a copy.
+    Unanswered,
     /// It is a copy of a message of QoS 2 that is over, and came late: nothing is to be done. An answer would be one to the
     /// next message of that id.
     Late,
@@ -58,16 +71,17 @@ pub enum Heard {
 
 impl Repeats {
     /// A PUBLISH that may be taken. Who repeats one of QoS 1 sets DUP, and says the same: another message of that id, whose
-    /// first copy was lost, is new. One of QoS 2 is the same until it is released.
+    /// first copy was lost, is new. Before its answer the network may have doubled it, without DUP. One of QoS 2 is the same
+    /// until it is released.
     pub fn publish(&mut self, publish: &Publish<'_>, settings: &Settings, now_ms: u64) -> Heard {
         let (Some(msg_id), PublishQoS::Level(qos)) = (publish.msg_id, publish.qos) else { return Heard::New };
         let content = Content::of_publish(publish);
         let is_repeat = |exchange: &Exchange| {
-            let is_same = qos == QoS::ExactlyOnce || (publish.dup && exchange.content == content);
-            is_same && exchange.msg_id == msg_id
+            let is_copy = (publish.dup || exchange.answer != Answer::Sent) && exchange.content == content;
+            exchange.msg_id == msg_id && (qos == QoS::ExactlyOnce || is_copy)
         };
-        if let Some(exchange) = self.slot(qos).filter(is_repeat) {
-            return if exchange.is_answered { Heard::Again } else { Heard::Pending };
+        if let Some(exchange) = self.slot(qos).as_mut().filter(|exchange| is_repeat(exchange)) {
+            return exchange.heard_again();
         }
         if qos == QoS::ExactlyOnce {
             let exactly = self.exactly.get_or_insert_default();
@@ -77,14 +91,14 @@ impl Repeats {
             }
             exactly.remember(exactly.unreleased, settings, now_ms);
         }
-        *self.slot(qos) = Some(Exchange { msg_id, is_answered: false, content });
+        *self.slot(qos) = Some(Exchange { msg_id, answer: Answer::Owed, content });
         Heard::New
     }
 
     /// PUBACK (QoS 1) or PUBREC (QoS 2) goes to the client.
     pub fn answered(&mut self, qos: QoS, msg_id: MsgId) {
         if let Some(exchange) = self.slot(qos).as_mut().filter(|exchange| exchange.msg_id == msg_id) {
-            exchange.is_answered = true;
+            exchange.answer = Answer::Sent;
         }
     }
 
@@ -122,6 +136,17 @@ impl Repeats {
         self.subscribed = None;
     }
 
+    /// The connection to the session is over, and with it the answers that it owed; the next one may be of a client that has
+    /// forgotten what it said, and says as much by the same ids. What comes of QoS 1 and of subscriptions is new; of QoS 2 the
+    /// session is asked whether it has it.
+    pub fn cut_off(&mut self) {
+        (self.acknowledged, self.subscribed) = (None, None);
+        let unreleased = self.exactly.as_mut().and_then(|exactly| exactly.unreleased.as_mut());
+        if let Some(exchange) = unreleased.filter(|exchange| exchange.answer == Answer::Owed) {
+            exchange.answer = Answer::Lost;
+        }
+    }
+
     /// A clean session: whatever comes is new.
     pub fn clear(&mut self) {
         *self = Repeats::default();
@@ -131,6 +156,20 @@ impl Repeats {
         match qos {
             QoS::ExactlyOnce => &mut self.exactly.get_or_insert_default().unreleased,
             _ => &mut self.acknowledged,
+        }
+    }
+}
+
+impl Exchange {
+    /// It comes once more.
+    fn heard_again(&mut self) -> Heard {
+        match self.answer {
+            Answer::Owed => Heard::Pending,
+            Answer::Sent => Heard::Again,
+            Answer::Lost => {
+                self.answer = Answer::Owed;
+                Heard::Unanswered
+            }
         }
     }
 }
@@ -189,6 +228,7 @@ mod tests {
         let (mut repeats, qos) = (Repeats::default(), QoS::AtLeastOnce);
         assert_eq!(repeats.publish(&publish(qos, 7, false), &settings(), 0), Heard::New);
         assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::Pending);
+        assert_eq!(repeats.publish(&publish(qos, 7, false), &settings(), 0), Heard::Pending, "the network doubled it");
         repeats.answered(qos, id(7));
         assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::Again);
         assert_eq!(repeats.publish(&publish(qos, 7, false), &settings(), 0), Heard::New, "without DUP it is another");
@@ -258,6 +298,25 @@ mod tests {
         }
     }
 
+    /// Is a message whose answer will not come waited for no more?
+    #[test]
+    fn section_6_13_an_answer_that_is_lost_here_is_asked_for_again() {
+        let mut repeats = Repeats::default();
+        for (qos, heard) in [(QoS::AtLeastOnce, Heard::New), (QoS::ExactlyOnce, Heard::Unanswered)] {
+            assert_eq!(repeats.publish(&publish(qos, 7, false), &settings(), 0), Heard::New);
+            repeats.cut_off();
+            assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), heard);
+            assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::Pending);
+            repeats.answered(qos, id(7));
+            assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::Again);
+        }
+        repeats.cut_off();
+        let known = publish(QoS::AtLeastOnce, 7, true);
+        assert_eq!(repeats.publish(&known, &settings(), 0), Heard::New, "perhaps of a client that has begun anew");
+        let unreleased = publish(QoS::ExactlyOnce, 7, true);
+        assert_eq!(repeats.publish(&unreleased, &settings(), 0), Heard::Again, "it was answered");
+    }
+
     #[test]
     fn section_6_13_qos_0_and_minus_1_are_never_repeats() {
         let mut repeats = Repeats::default();
@@ -284,7 +343,11 @@ mod tests {
         assert_eq!(repeats.subscribe(&Subscribe { qos: QoS::AtLeastOnce, ..subscribe }), None);
         assert_eq!(repeats.subscribe(&Subscribe { dup: false, ..subscribe }), None);
         assert_eq!(repeats.subscribe(&Subscribe { msg_id: id(8), ..subscribe }), None);
-        repeats.unsubscribed();
-        assert_eq!(repeats.subscribe(&subscribe), None);
+        for forget in [Repeats::unsubscribed, Repeats::cut_off] {
+            assert_eq!(repeats.subscribe(&subscribe), Some(ack));
+            forget(&mut repeats);
+            assert_eq!(repeats.subscribe(&subscribe), None);
+            repeats.subscribed(ack, Content::of_subscribe(subscribe.topic, subscribe.qos));
+        }
     }
 }

@@ -15,6 +15,7 @@ mod round_trip;
 mod served;
 mod set_ups;
 mod shortened;
+mod strangers;
 mod translated;
 mod translator;
 mod translator_asleep;

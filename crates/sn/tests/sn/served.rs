@@ -93,7 +93,7 @@ impl Served {
             }
             Event::Gone => self.is_left = true,
             Event::Nothing | Event::Answered(_) => {}
-            // A part of the will, a goodbye that was answered.
+            // A part of the will, a goodbye that was heard.
             Event::OutOfState | Event::Unknown => self.late += 1,
             other => panic!("{other:?}"),
         }

@@ -251,6 +251,21 @@ fn section_6_12_goodbye_waits_for_what_was_written() {
     device.hear("02 18", &[]);
 }
 
+/// Is a client gone whose goodbye is not answered: by a gateway that has heard it, and whose answer was lost?
+#[test]
+fn section_6_12_a_goodbye_is_not_waited_for_for_ever() {
+    let mut device = Device::connected();
+    let disconnect = codec::Disconnect { reason: ReasonCode::Success, properties: Default::default() };
+    device.write(&encoded(&Packet::Disconnect(disconnect)));
+    for now_ms in [10, 20, 30] {
+        assert!(!device.translator.is_over());
+        device.tick(now_ms);
+    }
+    device.sent(&["02 18"; 3]);
+    assert!(device.translator.is_through() && device.translator.is_over());
+    assert_eq!(device.translator.next_wake_ms(), None);
+}
+
 #[test]
 fn section_6_12_a_gateway_that_does_not_know_us_ends_it() {
     let mut device = Device::connected();

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lapwing_codec::ReasonCode;
 use lapwing_node::{Handle, HookAnswer, HookCall, HookName};
-use lapwing_sn::{Connect, Kind, Message, PingReq, Publish, QoS, ReturnCode, SubscribeTopic};
+use lapwing_sn::{Connect, Kind, Message, PingReq, Publish, QoS, ReturnCode, ShortTopic, SubscribeTopic};
 
-use super::{GONE, SN, dropped, listen};
+use super::{GONE, SN, dropped, listen, set_up_with};
 use crate::device::{Device, publish, short, topic_id};
 use crate::hook_double::{Barrier, Double};
 use crate::{connect, eventually, hook_double, metric, node};
@@ -152,6 +152,47 @@ fn who_may_not_come_any_more_is_told() {
     device.expect(GONE);
     eventually("it is forgotten", || metric(&node, "lapwing_sn_clients", "") == 0);
     assert_eq!(metric(&node, "lapwing_sessions", ""), 0);
+}
+
+/// Is who comes again at its address, and only listens, asked as a newcomer is, and has then what waits for it?
+#[test]
+fn who_comes_again_and_says_nothing_is_asked() {
+    let node = node(SN);
+    let device = Device::new(&node);
+    device.come("device", false);
+    device.subscribe(SubscribeTopic::Short(ShortTopic::new("ab").expect("two bytes")), QoS::AtLeastOnce);
+    device.knock("device", false);
+    connect(&node, "publisher").publish_acked("ab", b"1");
+    assert_eq!([device.hear(), device.hear()], [[2, 0x16]; 2], "CONNACK and this are shorter than CONNECT");
+    device.say(Message::PingResp);
+    assert_eq!(device.receive_acked().1, b"1");
+    // A sleeper that wants another will begins anew too.
+    set_up_with(&device, Connect { will: true, clean_session: false, duration_s: 600, client_id: "device" }, "w/t");
+    device.expect_silence();
+    device.sleep(60);
+    connect(&node, "publisher").publish_acked("ab", b"2");
+    set_up_with(&device, Connect { will: true, clean_session: false, duration_s: 600, client_id: "device" }, "w/t");
+    assert_eq!(device.receive_acked().1, b"2");
+}
+
+/// Does a PUBREL that was under way when its device came again go to it with its first word, and what waits behind it?
+#[test]
+fn a_release_waits_for_a_word() {
+    let node = node(SN);
+    let device = Device::new(&node);
+    device.come("device", false);
+    device.subscribe(SubscribeTopic::Short(ShortTopic::new("ab").expect("two bytes")), QoS::ExactlyOnce);
+    let mut publisher = connect(&node, "publisher");
+    publisher.publish("ab", b"1", QoS::ExactlyOnce, Some(1));
+    let received = device.receive().2.expect("QoS 2");
+    device.say(Message::PubRec(received));
+    device.expect(Message::PubRel(received));
+    device.knock("device", false);
+    device.say(Message::PingReq(PingReq { client_id: None }));
+    let kinds = [(); 2].map(|()| device.take_any_of(&[Kind::PingResp, Kind::PubRel]));
+    assert!(kinds.contains(&Kind::PubRel) && kinds.contains(&Kind::PingResp), "{kinds:?}");
+    device.say(Message::PubComp(received));
+    device.expect_silence();
 }
 
 /// Is a CONNECT that nothing has come after counted, when its place goes to another?

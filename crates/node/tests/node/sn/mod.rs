@@ -12,8 +12,10 @@ mod lossy;
 mod messages;
 mod refused;
 mod relay;
+mod repeats;
 mod sensor;
 mod sleep;
+mod strangers;
 mod wills;
 
 use lapwing_codec::SubscriptionOptions;
