@@ -89,6 +89,7 @@ impl Client {
         cx: &mut Context<'_>,
     ) -> Result<Event<'a>, EncodeError> {
         self.life.heard(cx.now_ms);
+        self.life.has_returned &= matches!(message, Message::Connect(_));
         match message {
             Message::Connect(connect) => self.connect(connect, cx),
             Message::WillTopic(will) => self.will_topic(*will, cx),

@@ -39,9 +39,12 @@ impl Client {
         if self.connecting.as_ref().is_some_and(|connecting| connecting.is_opening_for(connect)) {
             return Ok(Event::Nothing);
         }
+        // Who says once more that it is back has not heard its CONNACK.
         let sleeps = matches!(self.life.phase(), Phase::Asleep | Phase::Awake);
-        if sleeps && !connect.clean_session && !connect.will && connect.client_id == self.id() {
+        let returns = sleeps || std::mem::take(&mut self.life.has_returned);
+        if returns && !connect.clean_session && !connect.will && connect.client_id == self.id() {
             self.life.connect(connect.duration_s, cx.now_ms);
+            self.life.has_returned = true;
             cx.send(Message::ConnAck(ReturnCode::ACCEPTED))?;
             return Ok(Event::Returned);
         }

@@ -1,4 +1,4 @@
-//! CONNECTs that come to nothing: whose will cannot be, and who goes before it is answered.
+//! CONNECTs whose will cannot be, whose client goes before it is answered, or has not heard its answer.
 
 use lapwing_sn::ReturnCode;
 use lapwing_sn::peer::{Client, Context, Event, Phase};
@@ -17,6 +17,25 @@ fn section_6_2_a_set_up_is_refused() {
     gateway.sent("03 05 03");
     assert!(!gateway.client.is_setting_up());
     gateway.expect("04 07 30 'w'", Event::OutOfState, "");
+}
+
+/// Is a client that came back from sleep, and says so again because its CONNACK was lost, still there, without another session?
+#[test]
+fn section_6_14_a_return_whose_connack_was_lost_is_one_again() {
+    let mut gateway = Gateway::connected();
+    gateway.expect("04 18 0064", Event::Asleep, "02 18");
+    for _ in 0..2 {
+        gateway.expect("09 04 00 01 003C 'abc'", Event::Returned, "03 05 00");
+    }
+    assert_eq!(gateway.client.phase(), Phase::Active);
+    gateway.expect("02 16", Event::Nothing, "02 17");
+    gateway.hear("09 04 00 01 003C 'abc'", |event| assert!(matches!(event, Event::Connect { .. }), "it begins anew"));
+    for other in ["09 04 04 01 003C 'abc'", "09 04 00 01 003C 'xyz'"] {
+        let mut gateway = Gateway::connected();
+        gateway.expect("04 18 0064", Event::Asleep, "02 18");
+        gateway.expect("09 04 00 01 003C 'abc'", Event::Returned, "03 05 00");
+        gateway.hear(other, |event| assert!(matches!(event, Event::Connect { .. }), "{other}"));
+    }
 }
 
 /// Is a client that says DISCONNECT before its CONNACK gone, whatever it was asked for, and nobody's session opened?

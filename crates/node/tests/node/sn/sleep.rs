@@ -4,7 +4,7 @@ use lapwing_sn::{Connect, Disconnect, Kind, Message, PingReq, QoS, ReturnCode, S
 
 use super::{SN, listen, set_up};
 use crate::device::{Device, topic_id};
-use crate::{connect, metric, node};
+use crate::{connect, eventually, metric, node};
 
 /// 6.14: does what comes for a sleeping device wait, come when it awakes, in order, and then PINGRESP; and is it active again
 /// after CONNECT?
@@ -67,6 +67,22 @@ fn what_a_device_has_received_does_not_come_again_after_sleep() {
     assert!(released);
     device.say(Message::PubComp(msg_id.expect("QoS 2")));
     device.expect(Message::PingResp);
+}
+
+/// 6.14: is a device that came back from sleep, and says its CONNECT again because CONNACK was lost, still there: its will not told?
+#[test]
+fn a_device_that_came_back_and_says_so_again_is_there() {
+    let node = node(SN);
+    let mut listener = listen(&node, "w/#", QoS::AtMostOnce);
+    let device = Device::new(&node);
+    set_up(&device, "w/sleeps", 600);
+    device.sleep(600);
+    (0..3).for_each(|_| device.knock("w/sleeps", false));
+    device.expect_silence();
+    device.leave();
+    eventually("its connection is over", || metric(&node, "lapwing_connections", "") == 1);
+    listener.expect_silence();
+    assert_eq!(metric(&node, "lapwing_wills_published_total", ""), 0);
 }
 
 /// 6.14: is a device for which nothing waits told so when it awakes, and is its will told when it does not awake again?
