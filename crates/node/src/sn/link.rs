@@ -221,6 +221,22 @@ impl Link {
         self.has_room() && self.say(&Packet::PubRel(Ack::success(packet_id)))
     }
 
+    /// The client begins another message of QoS 2 and has not released this one: it is released for it. False: not now.
+    pub(super) fn give_up(&mut self, packet_id: PacketId) -> bool {
+        let is_said = self.release(packet_id);
+        if is_said {
+            self.busy().given_up.push(packet_id);
+        }
+        is_said
+    }
+
+    /// Whether PUBCOMP is for the client, and not for what it has given up.
+    pub(super) fn completes(&mut self, packet_id: PacketId) -> bool {
+        let Some(Traffic { given_up, .. }) = self.traffic.as_deref_mut() else { return true };
+        let at = given_up.iter().position(|given_up| *given_up == packet_id);
+        at.map(|at| given_up.remove(at)).is_none()
+    }
+
     /// What the client said of a message that is under way: as large as there are such, which is one.
     pub(super) fn acknowledge(&mut self, packet: &Packet<'_>) {
         self.say(packet);
