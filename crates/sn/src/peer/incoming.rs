@@ -137,7 +137,10 @@ impl Client {
             TopicOf::Predefined(id) => self.unknown.remove(id),
             TopicOf::Registered(_) | TopicOf::None => {}
         }
-        self.repeats.subscribed(ack, content);
+        // One that was refused is worth another try.
+        if granted.is_ok() {
+            self.repeats.subscribed(ack, content);
+        }
         Ok(())
     }
 
