@@ -296,9 +296,10 @@ impl Link {
         let left = self.traffic.as_mut().map_or_else(Box::default, |traffic| std::mem::take(&mut traffic.input));
         buffer[..left.len()].copy_from_slice(&left);
         let mut filled = left.len();
+        // What was left before is no news: where nothing is behind it, half a packet is the last that came.
         while self.is_readable && filled < buffer.len() {
             match self.socket.read(&mut buffer[filled..]) {
-                Ok(0) if filled > 0 => return Some(0..filled),
+                Ok(0) if filled > left.len() => return Some(0..filled),
                 Ok(0) => return None,
                 Ok(n) => {
                     filled += n;
@@ -311,5 +312,27 @@ impl Link {
             }
         }
         Some(0..filled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapwing_transport::{PeerAddress, Socket};
+
+    use super::*;
+
+    /// Is a connection over whose shard closed it in the middle of a packet, and not read again and again?
+    #[test]
+    fn half_a_packet_is_no_reason_to_wait_for_the_rest() {
+        let (ours, mut theirs) = Socket::pair(PeerAddress::Local, None).expect("a pair of sockets");
+        let mut link = Link::new(ours, Stage::Open);
+        assert_eq!(theirs.write(&[0x30, 9]).expect("there is room"), 2);
+        drop(theirs);
+        link.is_read_closed = true;
+        let mut buffer = [0; 64];
+        let read = link.read(&mut buffer).expect("what came before the end");
+        assert_eq!(buffer[read.clone()], [0x30, 9]);
+        link.keep_input(&buffer[read]);
+        assert!(link.is_readable && link.read(&mut buffer).is_none());
     }
 }
