@@ -84,6 +84,7 @@ impl Guest {
                     (traffic.under_way, traffic.release) = (None, Some(ack.packet_id));
                 }
             }
+            Packet::PubComp(ack) if self.link.as_mut().is_some_and(|link| !link.completes(ack.packet_id)) => {}
             Packet::PubComp(ack) => {
                 let completed = self.client.completed(ack.packet_id, &mut io.of(&self.address));
                 io.check(completed);

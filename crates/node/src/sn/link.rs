@@ -221,6 +221,22 @@ impl Link {
         self.has_room() && self.say(&Packet::PubRel(Ack::success(packet_id)))
     }
 
+    /// The client begins another message of QoS 2 and has not released this one: it is released for it. False: not now.
+    pub(super) fn give_up(&mut self, packet_id: PacketId) -> bool {
+        let is_said = self.release(packet_id);
+        if is_said {
+            self.busy().given_up.push(packet_id);
+        }
+        is_said
+    }
+
+    /// Whether PUBCOMP is for the client, and not for what it has given up.
+    pub(super) fn completes(&mut self, packet_id: PacketId) -> bool {
+        let Some(Traffic { given_up, .. }) = self.traffic.as_deref_mut() else { return true };
+        let at = given_up.iter().position(|given_up| *given_up == packet_id);
+        at.map(|at| given_up.remove(at)).is_none()
+    }
+
     /// What the client said of a message that is under way: as large as there are such, which is one.
     pub(super) fn acknowledge(&mut self, packet: &Packet<'_>) {
         self.say(packet);
@@ -280,9 +296,10 @@ impl Link {
         let left = self.traffic.as_mut().map_or_else(Box::default, |traffic| std::mem::take(&mut traffic.input));
         buffer[..left.len()].copy_from_slice(&left);
         let mut filled = left.len();
+        // What was left before is no news: where nothing is behind it, half a packet is the last that came.
         while self.is_readable && filled < buffer.len() {
             match self.socket.read(&mut buffer[filled..]) {
-                Ok(0) if filled > 0 => return Some(0..filled),
+                Ok(0) if filled > left.len() => return Some(0..filled),
                 Ok(0) => return None,
                 Ok(n) => {
                     filled += n;
@@ -295,5 +312,27 @@ impl Link {
             }
         }
         Some(0..filled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapwing_transport::{PeerAddress, Socket};
+
+    use super::*;
+
+    /// Is a connection over whose shard closed it in the middle of a packet, and not read again and again?
+    #[test]
+    fn half_a_packet_is_no_reason_to_wait_for_the_rest() {
+        let (ours, mut theirs) = Socket::pair(PeerAddress::Local, None).expect("a pair of sockets");
+        let mut link = Link::new(ours, Stage::Open);
+        assert_eq!(theirs.write(&[0x30, 9]).expect("there is room"), 2);
+        drop(theirs);
+        link.is_read_closed = true;
+        let mut buffer = [0; 64];
+        let read = link.read(&mut buffer).expect("what came before the end");
+        assert_eq!(buffer[read.clone()], [0x30, 9]);
+        link.keep_input(&buffer[read]);
+        assert!(link.is_readable && link.read(&mut buffer).is_none());
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Traffic {
     pub(super) output: Vec<u8>,
     /// PUBLISHes of the client that are not answered.
     pub(super) published: Vec<Receipt>,
+    /// Messages of QoS 2 that the client did not release, and that are released for it: their PUBCOMPs are not its.
+    pub(super) given_up: Vec<PacketId>,
     pub(super) subscribing: Vec<SubscribeRequest>,
     /// Another will, which the session has not taken yet.
     pub(super) changing: Option<Box<WillUpdate>>,
@@ -54,7 +56,7 @@ impl Traffic {
     pub(super) fn is_over(&self) -> bool {
         let is_answered = self.published.is_empty() && self.subscribing.is_empty() && self.changing.is_none();
         let is_handled = self.input.is_empty() && self.output.is_empty() && self.waiting.is_empty();
-        is_handled && is_answered && !self.is_delivering()
+        is_handled && is_answered && self.given_up.is_empty() && !self.is_delivering()
     }
 
     /// Whether a message of QoS 1 or 2 is under way to the client.

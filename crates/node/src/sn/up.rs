@@ -38,14 +38,16 @@ impl Guest {
             Event::Connect { client_id, clean_session, will } => {
                 return Then::Open(Opening { client_id, clean_session, will });
             }
-            Event::Publish { topic, qos, retain, dup, payload, receipt } => {
+            Event::Publish { topic, qos, retain, dup, payload, receipt, given_up } => {
                 // Who is connected may say -1 too; it is answered as little as 0 is.
                 let qos = if let PublishQoS::Level(qos) = qos { qos } else { QoS::AtMostOnce };
                 let packet_id = receipt.map(Receipt::msg_id);
                 let (topic, properties) = (topic.as_str(), PublishProperties::EMPTY);
                 let publish =
                     Publish { dup: dup && packet_id.is_some(), qos, retain, topic, packet_id, properties, payload };
-                let is_taken = self.link.as_mut().is_some_and(|link| link.publish(&publish, receipt));
+                // First, for its place may be the last.
+                let is_free = given_up.is_none_or(|msg_id| self.link.as_mut().is_some_and(|link| link.give_up(msg_id)));
+                let is_taken = is_free && self.link.as_mut().is_some_and(|link| link.publish(&publish, receipt));
                 if !is_taken {
                     self.congested(receipt, io);
                 }

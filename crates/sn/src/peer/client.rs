@@ -16,8 +16,6 @@ pub struct Client {
     /// None: nothing was accepted yet.
     pub(super) id: Option<Arc<str>>,
     pub(super) life: Life,
-    /// The last that was heard of it is a CONNECT by which it came back from sleep.
-    pub(super) has_returned: bool,
     pub(super) connecting: Option<Box<Connecting>>,
     pub(super) registrations: Registrations,
     /// Predefined ids that the client says it does not know.
@@ -91,7 +89,7 @@ impl Client {
         cx: &mut Context<'_>,
     ) -> Result<Event<'a>, EncodeError> {
         self.life.heard(cx.now_ms);
-        self.has_returned &= matches!(message, Message::Connect(_));
+        self.life.has_returned &= matches!(message, Message::Connect(_));
         match message {
             Message::Connect(connect) => self.connect(connect, cx),
             Message::WillTopic(will) => self.will_topic(*will, cx),

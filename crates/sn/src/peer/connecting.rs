@@ -41,10 +41,10 @@ impl Client {
         }
         // Who says once more that it is back has not heard its CONNACK.
         let sleeps = matches!(self.life.phase(), Phase::Asleep | Phase::Awake);
-        let returns = sleeps || std::mem::take(&mut self.has_returned);
+        let returns = sleeps || std::mem::take(&mut self.life.has_returned);
         if returns && !connect.clean_session && !connect.will && connect.client_id == self.id() {
             self.life.connect(connect.duration_s, cx.now_ms);
-            self.has_returned = true;
+            self.life.has_returned = true;
             cx.send(Message::ConnAck(ReturnCode::ACCEPTED))?;
             return Ok(Event::Returned);
         }

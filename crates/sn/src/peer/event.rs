@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{MsgId, PublishQoS, PublishTopic, QoS, SubscribeTopic, TopicId, WillTopic};
 
-use super::repeats::Content;
+use super::content::Content;
 use super::{Answer, Topic, WillChange};
 
 /// What is to be done; each says how the client is answered when it has been done.
@@ -43,6 +43,9 @@ pub enum Event<'a> {
         payload: &'a [u8],
         /// What answers it; `None`: nothing.
         receipt: Option<Receipt>,
+        /// A message of QoS 2 that the client will not release, for it has begun this one: its session is to release it, and the
+        /// client does not hear of that.
+        given_up: Option<MsgId>,
     },
     /// A message of QoS 2 is released, perhaps not for the first time; then [`super::Client::completed`].
     Release(MsgId),

@@ -6,8 +6,8 @@ use crate::{
 };
 
 use super::client::Client;
+use super::content::Content;
 use super::event::{TopicOf, is_plain};
-use super::repeats::Content;
 use super::topic::meant;
 use super::{Context, Event, Heard, Predefined, Receipt, Registration, Settings, SubscribeRequest, Topic};
 
@@ -22,6 +22,7 @@ impl Client {
             return refuse_topic(publish, cx);
         };
         let receipt = receipt(publish);
+        let given_up = self.repeats.given_up(publish);
         let heard = self.repeats.publish(publish, cx.settings, cx.now_ms);
         match (heard, receipt) {
             (Heard::Pending | Heard::Late, _) => return Ok(Event::Nothing),
@@ -33,7 +34,7 @@ impl Client {
         }
         let Publish { qos, retain, payload, .. } = *publish;
         let dup = publish.dup || heard == Heard::Unanswered;
-        Ok(Event::Publish { topic, qos, retain, dup, payload, receipt })
+        Ok(Event::Publish { topic, qos, retain, dup, payload, receipt, given_up })
     }
 
     /// The answer to [`Event::Publish`]: PUBACK, or PUBREC for QoS 2; PUBACK with the code for either when it is refused.
@@ -136,7 +137,10 @@ impl Client {
             TopicOf::Predefined(id) => self.unknown.remove(id),
             TopicOf::Registered(_) | TopicOf::None => {}
         }
-        self.repeats.subscribed(ack, content);
+        // One that was refused is worth another try.
+        if granted.is_ok() {
+            self.repeats.subscribed(ack, content);
+        }
         Ok(())
     }
 

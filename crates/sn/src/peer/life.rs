@@ -22,6 +22,8 @@ pub enum Phase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Life {
     phase: Phase,
+    /// The last that was heard is a CONNECT by which it came back from sleep.
+    pub(super) has_returned: bool,
     /// Keep Alive or sleep, with tolerance, in milliseconds; `None`: nobody waits.
     patience_ms: Option<NonZeroU32>,
     heard_ms: u64,
@@ -40,7 +42,8 @@ impl Life {
 
     /// CONNACK is sent: from every state, also back from sleep. `keep_alive_s`: 0 for none.
     pub fn connect(&mut self, keep_alive_s: u16, now_ms: u64) {
-        *self = Life { phase: Phase::Active, patience_ms: patience_ms(keep_alive_s), heard_ms: now_ms };
+        let patience_ms = patience_ms(keep_alive_s);
+        *self = Life { phase: Phase::Active, has_returned: false, patience_ms, heard_ms: now_ms };
     }
 
     /// A message came. An active client is there for another time; who sleeps says so with PINGREQ or DISCONNECT.
@@ -54,12 +57,11 @@ impl Life {
     /// is an end. Whether it was connected: who was not is told so by a DISCONNECT.
     pub fn disconnect(&mut self, duration_s: Option<u16>, now_ms: u64) -> bool {
         let was_connected = self.is_connected();
-        *self = match duration_s {
-            Some(duration_s) if was_connected && duration_s > 0 => {
-                Life { phase: Phase::Asleep, patience_ms: patience_ms(duration_s), heard_ms: now_ms }
-            }
-            _ => Life { phase: Phase::Disconnected, patience_ms: None, heard_ms: now_ms },
+        let (phase, patience_ms) = match duration_s {
+            Some(duration_s) if was_connected && duration_s > 0 => (Phase::Asleep, patience_ms(duration_s)),
+            _ => (Phase::Disconnected, None),
         };
+        *self = Life { phase, has_returned: false, patience_ms, heard_ms: now_ms };
         was_connected
     }
 
@@ -102,6 +104,7 @@ impl Life {
     /// It does not answer (6.13).
     pub fn lose(&mut self) {
         self.phase = Phase::Lost;
+        self.has_returned = false;
         self.patience_ms = None;
     }
 }

@@ -8,6 +8,7 @@
 
 mod client;
 mod connecting;
+mod content;
 mod context;
 mod event;
 mod in_flight;

@@ -16,6 +16,7 @@ mod served;
 mod set_ups;
 mod shortened;
 mod strangers;
+mod subscriptions;
 mod translated;
 mod translator;
 mod translator_asleep;

@@ -129,6 +129,6 @@ mod tests {
         let check = |packet_bytes_max| Limits { packet_bytes_max, ..Limits::default() }.check();
         assert!(check(PACKET_BYTES_HIGHEST).is_ok());
         let error = check(PACKET_BYTES_HIGHEST + 1).expect_err("too large").to_string();
-        assert!(error.contains("limits.packet_bytes_max") && error.contains("255 MiB"), "{error}");
+        assert!(error.contains("limits.packet_bytes_max") && error.contains("more than 267386880"), "{error}");
     }
 }

@@ -76,3 +76,24 @@ fn who_begins_anew_is_not_answered_from_memory() {
         assert_eq!(device.receive_acked().1, b"1");
     }
 }
+
+/// Is there room for messages of QoS 2, and of QoS 1 beside them, for a device that begins one after the other and releases none;
+/// and does it hear nothing of those that it gave up?
+#[test]
+fn what_is_not_released_takes_no_place_for_ever() {
+    let node = node(&SN.replace("\"listeners\"", "\"limits\": {\"receive_maximum\": 2}, \"listeners\""));
+    let mut listener = listen(&node, "ab", QoS::AtMostOnce);
+    let device = Device::new(&node);
+    device.come("device", false);
+    let message = |qos, id| Publish { topic: short("ab"), ..publish(topic_id(1), qos, id, b"1") };
+    for id in 1..=6 {
+        device.say(Message::Publish(message(QoS::ExactlyOnce, id)));
+        device.expect(Message::PubRec(msg_id(id)));
+        assert_eq!(listener.receive().payload, b"1");
+    }
+    device.say(Message::Publish(message(QoS::AtLeastOnce, 7)));
+    assert_eq!(device.puback(), ReturnCode::ACCEPTED);
+    device.say(Message::PubRel(msg_id(6)));
+    device.expect(Message::PubComp(msg_id(6)));
+    device.expect_silence();
+}
