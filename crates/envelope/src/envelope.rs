@@ -14,9 +14,12 @@
 
 use crate::error::EnvelopeError;
 use crate::varint;
+use std::ops::RangeInclusive;
 
 /// The user property that carries the device's clock: microseconds since the epoch as a decimal `i64`.
 pub const SENT_AT_PROPERTY: &str = "lapwing-sent-at-us";
+/// The years 1 to 9999, in microseconds since the epoch: what dates of Python and tables of Spark can hold.
+const SENT_AT_US: RangeInclusive<i64> = -62_135_596_800_000_000..=253_402_300_799_999_999;
 
 const VERSION: u8 = 1;
 const QOS_BITS: u8 = 0b11;
@@ -151,8 +154,13 @@ impl<'a> UserProperties<'a> {
 }
 
 /// The device's clock among user properties: the first [`SENT_AT_PROPERTY`] with a valid value, else nothing.
+///
+/// What lies outside the years 1 to 9999 is not valid: readers of a stream could make no date of it.
 pub fn sent_at_us<'p>(mut user_properties: impl Iterator<Item = (&'p str, &'p str)>) -> Option<i64> {
-    user_properties.find_map(|(name, value)| (name == SENT_AT_PROPERTY).then(|| value.parse().ok()).flatten())
+    user_properties.find_map(|(name, value)| {
+        let us: Option<i64> = (name == SENT_AT_PROPERTY).then(|| value.parse().ok()).flatten();
+        us.filter(|us| SENT_AT_US.contains(us))
+    })
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -236,5 +244,16 @@ mod tests {
         assert_eq!(of(&[(SENT_AT_PROPERTY, "soon"), (SENT_AT_PROPERTY, "8")]), Some(8));
         assert_eq!(of(&[(SENT_AT_PROPERTY, "9223372036854775808")]), None);
         assert_eq!(of(&[]), None);
+    }
+
+    /// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z are the first and the last clock that is one.
+    #[test]
+    fn the_device_clock_is_a_date() {
+        let of = |value: &'static str| sent_at_us([(SENT_AT_PROPERTY, value)].into_iter());
+        assert_eq!(of("-62135596800000000"), Some(-62_135_596_800_000_000));
+        assert_eq!(of("253402300799999999"), Some(253_402_300_799_999_999));
+        for beyond in ["-62135596800000001", "253402300800000000", "9223372036854775807", "-9223372036854775808"] {
+            assert_eq!(of(beyond), None, "{beyond}");
+        }
     }
 }

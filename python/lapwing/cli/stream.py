@@ -181,8 +181,10 @@ def _rows(
 def _decode(arrow: bytes) -> list[dict[str, Any]]:
     import pyarrow as pa
 
-    rows: list[dict[str, Any]] = pa.ipc.open_stream(arrow).read_all().to_pylist()
-    return rows
+    from lapwing.contracts.clocks import with_dates
+
+    with pa.ipc.open_stream(arrow) as batches:
+        return [row for batch in batches for row in with_dates(batch).to_pylist()]
 
 
 def _json_row(row: dict[str, Any]) -> dict[str, Any]:

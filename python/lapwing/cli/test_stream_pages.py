@@ -1,9 +1,9 @@
-"""A stream is deleted and made again while it is read: is what the new one holds read from its beginning?"""
+"""Pages of a stream: one that is made anew while it is read, and clocks of devices that cannot be."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from email.message import Message
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -23,7 +23,7 @@ class PlayedBroker:
     url = "http://played"
 
     def __init__(self, uuid: str, topics: str) -> None:
-        self.uuid, self.topics = uuid, topics
+        self.uuid, self.topics, self.sent_at_us = uuid, topics, 0
 
     def request(self, _method: str, path: str) -> tuple[Message, bytes]:
         parts = urlsplit(path)
@@ -32,7 +32,8 @@ class PlayedBroker:
         start = int(parse_qs(parts.query).get("from", ["0"])[0])
         if start > len(self.topics):
             raise OffsetAheadError(f"offset {start} is ahead of the end")
-        rows = [{"offset": n, "topic": self.topics[n]} for n in range(start, min(start + 2, len(self.topics)))]
+        places = range(start, min(start + 2, len(self.topics)))
+        rows = [{"offset": n, "topic": self.topics[n], "sent_at": self.sent_at_us} for n in places]
         headers = Message()
         headers["Lapwing-Stream-Uuid"] = self.uuid
         headers["Lapwing-Next-Offset"] = str(start + len(rows))
@@ -40,12 +41,17 @@ class PlayedBroker:
         return headers, _arrow(rows)
 
 
-def _arrow(rows: list[Mapping[str, Any]]) -> bytes:
-    schema = pa.schema([("offset", pa.int64()), ("topic", pa.string())])
+def _arrow(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    names = [("offset", pa.int64()), ("topic", pa.string()), ("sent_at", pa.timestamp("us", "UTC"))]
+    # By way of plain numbers: Arrow makes no time of one that is no date.
+    columns = [
+        pa.array([row[name] for row in rows], pa.string() if name == "topic" else pa.int64()) for name, _ in names
+    ]
+    schema = pa.schema(names)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema) as writer:
-        writer.write_table(pa.Table.from_pylist(rows, schema))
-    return sink.getvalue().to_pybytes()
+        writer.write_table(pa.table(columns, schema.names).cast(schema))
+    return bytes(sink.getvalue())
 
 
 @pytest.fixture
@@ -88,3 +94,11 @@ def test_the_same_stream_that_is_shorter_is_an_error(broker: PlayedBroker) -> No
     broker.topics = "ab"
     with pytest.raises(LapwingError, match="ahead of the end"):
         next(following)
+
+
+@pytest.mark.parametrize("sent_at_us", [2**63 - 1, -(2**63)])
+def test_a_clock_that_is_no_date_is_none(broker: PlayedBroker, sent_at_us: int) -> None:
+    """A stream that is older than this release may hold one; whoever reads it gets what lies behind, too."""
+    broker.sent_at_us = sent_at_us
+    rows = list(room._rows(StreamApi("http://played"), "all", 0, None, None, None, follow=False))
+    assert [(row["topic"], row["sent_at"]) for row in rows] == [(topic, None) for topic in "abcd"]

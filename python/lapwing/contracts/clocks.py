@@ -7,6 +7,13 @@ pipeline drops a message for its age.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DATE_US_MIN, DATE_US_MAX = -62_135_596_800_000_000, 253_402_300_799_999_999
+"""The years 1 to 9999, in microseconds since the epoch: what Python and Spark can make a date of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +58,24 @@ ROUTES = tuple(
         ("sent", "observed"),
     )
 )
+
+
+def with_dates(envelopes: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows, ``sent_at`` null where no date can be: ``to_pylist`` would raise OverflowError at such a row.
+
+    It is the device's own word, and there are streams into which a broker let any number.
+
+    Args:
+        envelopes: Rows with a column ``sent_at`` in microseconds.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    said = envelopes.column("sent_at")
+    us = said.cast(pa.int64())
+    is_date = pc.and_(pc.greater_equal(us, DATE_US_MIN), pc.less_equal(us, DATE_US_MAX))
+    if pc.all(is_date).as_py() is not False:
+        return envelopes
+    dates = pc.if_else(is_date, said, pa.scalar(None, said.type))
+    at = envelopes.schema.get_field_index("sent_at")
+    return envelopes.set_column(at, envelopes.schema.field(at), dates)

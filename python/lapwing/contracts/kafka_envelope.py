@@ -13,11 +13,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lapwing.contracts import kafka_record as names
+from lapwing.contracts.clocks import DATE_US_MAX
 
 ESCAPE = "property-"
 """Before the name of a user property that is called as one of our headers is."""
 
-CLOCK_US_MAX = 253_402_300_799_999_999
+CLOCK_US_MAX = DATE_US_MAX
 """The last microsecond of the year 9999: what tables can hold. A clock above it, or below 0, is none."""
 _CLOCK = re.compile(r"[0-9]{1,18}")
 

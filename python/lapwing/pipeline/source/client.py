@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 import pyarrow as pa
 
+from lapwing.contracts.clocks import with_dates
 from lapwing.contracts.envelope import ENVELOPE, METADATA_KEY
 from lapwing.credentials import Credentials
 from lapwing.errors import (
@@ -158,7 +159,7 @@ class StreamClient:
                 where=str(self.address),
                 remedy="run pipeline and broker from the same release",
             )
-        return pa.RecordBatch.from_arrays(batch.columns, schema=_SCHEMA)
+        return with_dates(pa.RecordBatch.from_arrays(batch.columns, schema=_SCHEMA))
 
     def _get(self, target: str) -> tuple[Mapping[str, str], bytes]:
         for deadline in self._attempts():
