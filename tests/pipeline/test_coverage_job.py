@@ -261,6 +261,18 @@ def test_what_was_trimmed_is_counted_or_stops_the_job(stream: ServedStream, tmp_
     assert (result.trimmed, result.readings, result.lost, result.before_start) == (4, 6, 0, 4)
 
 
+def test_what_was_trimmed_of_a_stream_that_had_nothing_yet(stream: ServedStream, tmp_path: Path) -> None:
+    """The job began at 0, and read nothing: is it told all the same?"""
+    assert run(stream, tmp_path).readings == 0
+    shutil.rmtree(tmp_path / "checkpoint")
+    stream.append(0, envelopes([reading("d", n) for n in range(10)]))
+    stream.trim(0, 4)
+    with pytest.raises(OffsetTrimmedError, match="4 messages are gone"):
+        run(stream, tmp_path)
+    result = run(stream, tmp_path, conf={"lapwing.on_trimmed": "skip"})
+    assert (result.trimmed, result.readings) == (4, 6)
+
+
 def test_a_recreated_stream_stops_the_job_and_a_new_checkpoint_goes_on(stream: ServedStream, tmp_path: Path) -> None:
     send(stream, 0, 10)
     run(stream, tmp_path)

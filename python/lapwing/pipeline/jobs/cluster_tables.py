@@ -55,6 +55,7 @@ class ClusterTables(CoverageTables):
         phases = Phases()
         with phases.phase("batch"):
             stands = self._stands()
+            begun_at = self._begun_at(stands["seen"])
             parsed = rows.select(PARSED.names).persist(StorageLevel.MEMORY_AND_DISK)
             holes = self._holes(parsed, stands["seen"])
             classified = self._classified(parsed, stands["seen"], self._starts(), holes)
@@ -66,7 +67,7 @@ class ClusterTables(CoverageTables):
             finally:
                 classified.unpersist()
                 parsed.unpersist()
-        return self._progress(batch, counts, stands["seen"], phases, written)
+        return self._progress(batch, counts, begun_at, phases, written)
 
     def tidy(self, *, every_batches: int = 1) -> None:
         """Nothing: on a cluster ``OPTIMIZE`` is whoever's who runs it."""

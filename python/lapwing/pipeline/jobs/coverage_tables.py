@@ -72,7 +72,7 @@ class CoverageTables(SinkTables):
         """Where a job without a checkpoint has to start, and the end of the batch that it may have to finish."""
         stands = self._stands()
         until = {p: max(at[p] for at in stands.values()) for p in self._partitions}
-        return Begun(stands["seen"], until, self._are_known())
+        return Begun(stands["seen"], until, self._are_known(), self._from_zero())
 
     def begin(self, start: Mapping[int, int], oldest: Mapping[int, int]) -> None:
         """Writes down where this stream begins, before anything of it is read; see `JobTables`."""
@@ -88,18 +88,24 @@ class CoverageTables(SinkTables):
         phases = Phases()
         with phases.phase("batch"):
             stands = self._stands()
+            begun_at = self._begun_at(stands["seen"])  # a hole writes another beginning down
             folders = {name: self._target(name) for name in PARTITIONED}
             with phases.phase("digest"):
                 holes = self._holes(rows, stands["seen"])
                 plan = Plan(folders, self._sinks["seen"].files(), stands, self._parts(), self._starts(), holes)
                 found = digest(rows, plan)
             written = self._write(found, phases) if found.counts else {}
-        return self._progress(batch, found.counts, stands["seen"], phases, written)
+        return self._progress(batch, found.counts, begun_at, phases, written)
 
     def _progress(
-        self, batch: int, counts: Mapping[int, Counts], seen: Mapping[int, int], phases: Phases, written: dict[str, int]
+        self,
+        batch: int,
+        counts: Mapping[int, Counts],
+        begun_at: Mapping[int, int],
+        phases: Phases,
+        written: dict[str, int],
     ) -> BatchProgress:
-        """What a batch was, from its ``counts`` by partition; ``seen``: the positions before it."""
+        """What a batch was, from its ``counts`` by partition; ``begun_at``: see `SinkTables`."""
         total = Counts()
         for each in counts.values():
             total.add(each)
@@ -112,11 +118,11 @@ class CoverageTables(SinkTables):
             quarantined=total.quarantined,
             lost=total.lost,
             before_start=total.before_start,
-            trimmed=reach.trimmed(seen, counts, oldest=self._oldest),
+            trimmed=reach.trimmed(begun_at, counts, oldest=self._oldest),
             seconds=seconds,
             seconds_by_phase=phases.seconds,
             rows_written=written,
-            done={**seen, **reach.done(counts)},
+            done={**dict.fromkeys(self._partitions, 0), **begun_at, **reach.done(counts)},
         )
 
     def _parts(self) -> list[str]:

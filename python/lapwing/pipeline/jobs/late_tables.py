@@ -67,11 +67,11 @@ class LateTables(SinkTables):
     def begun(self) -> Begun:
         """Where a job without a checkpoint has to start; what some tables have already, they leave out."""
         start = self._stands()[SEEN]
-        return Begun(start, start, self._are_known())
+        return Begun(start, start, self._are_known(), self._from_zero())
 
-    def begin(self, start: Mapping[int, int], oldest: Mapping[int, int]) -> None:  # noqa: ARG002  (nothing has serials)
+    def begin(self, start: Mapping[int, int], oldest: Mapping[int, int]) -> None:
         """Writes down where this stream begins, before anything of it is read; see `JobTables`."""
-        self._sinks[SEEN].append([], self._uuid, start)
+        self._sinks[SEEN].begin(self._uuid, start, {p: max(at, oldest.get(p, 0)) for p, at in start.items()})
 
     def write(self, rows: DataFrame, batch: int) -> LateProgress:
         """Writes a batch to every table that does not have it yet.
@@ -98,7 +98,7 @@ class LateTables(SinkTables):
             dead_letters=total.dead_letters,
             quarantined=total.quarantined,
             repeated=total.repeated,
-            trimmed=reach.trimmed(stands[SEEN], found.counts, oldest=self._oldest),
+            trimmed=reach.trimmed(self._begun_at(stands[SEEN]), found.counts, oldest=self._oldest),
             seconds=seconds,
             seconds_by_phase=phases.seconds,
             rows_written=written,

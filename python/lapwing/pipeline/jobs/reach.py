@@ -51,15 +51,15 @@ def trimmed(start: Mapping[int, int], counts: Mapping[int, Reach], *, oldest: Ol
     """How many messages retention had deleted before they were read.
 
     Args:
-        start: By partition where the batch had to begin.
+        start: By partition where the batch had to begin; of those that are not named nothing is missing.
         counts: What came.
         oldest: Asked where offsets did not come. None: the source gives each offset to a message. Kafka's have holes of
             their own (marks of transactions, records that were aborted or compacted away): there only those below the
             oldest offset that it still has are taken for deleted.
     """
     if oldest is None:
-        gone = [each.next - (start.get(p) or each.lowest) - each.rows for p, each in counts.items()]
+        gone = [each.next - start.get(p, each.lowest) - each.rows for p, each in counts.items()]
         return max(0, sum(gone))
-    held_back = {p: each for p, each in counts.items() if each.lowest > (start.get(p) or each.lowest)}
+    held_back = {p: each for p, each in counts.items() if each.lowest > start.get(p, each.lowest)}
     first = oldest() if held_back else {}
     return sum(max(0, min(each.lowest, first.get(p, 0)) - start[p]) for p, each in held_back.items())

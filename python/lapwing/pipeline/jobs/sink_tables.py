@@ -91,6 +91,15 @@ class SinkTables:
         """Whether a table knows this stream."""
         return any(sink.knows(self._uuid, self._partitions) for sink in self._sinks.values())
 
+    def _from_zero(self) -> set[int]:
+        """The partitions in which the position 0 is an offset; see `Begun`."""
+        return self._sinks[SEEN].from_zero(self._uuid, self._partitions)
+
+    def _begun_at(self, seen: Mapping[int, int]) -> dict[int, int]:
+        """Where a batch has to begin, in the partitions of which that is known; ``seen``: the positions before it."""
+        from_zero = self._from_zero()
+        return {p: offset for p, offset in seen.items() if offset or p in from_zero}
+
     def _target(self, name: str) -> Target:
         sink = self._sinks[name]
         return Target(str(sink.folder), sink.is_by_day)

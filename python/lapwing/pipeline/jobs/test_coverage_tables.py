@@ -65,6 +65,20 @@ def test_a_job_goes_on_where_seen_stands_and_first_ends_a_batch_that_was_begun(t
 
 
 @pytest.mark.parametrize("tables", [coverage_tables, late_tables])
+def test_at_0_a_job_has_begun_where_the_stream_was_whole(
+    tmp_path: Path, tables: Callable[[Path], CoverageTables | LateTables]
+) -> None:
+    """Else 0 says: at the oldest that there is; and a table of before this was written down says no more."""
+    tables(tmp_path).begin({0: 0, 1: 0}, {0: 0, 1: 7})
+    begun = tables(tmp_path).begun()
+    assert (begun.start, begun.known) == ({0: 0, 1: 0}, True)
+    assert [begun.has_begun(partition) for partition in (0, 1)] == [True, False]
+    DeltaSink(tmp_path / "older" / "seen", SEEN).append([], STREAM, {0: 0, 1: 3})
+    older = tables(tmp_path / "older").begun()
+    assert [older.has_begun(partition) for partition in (0, 1)] == [False, True]
+
+
+@pytest.mark.parametrize("tables", [coverage_tables, late_tables])
 def test_many_files_become_few_and_say_the_same(
     tmp_path: Path, tables: Callable[[Path], CoverageTables | LateTables]
 ) -> None:

@@ -93,6 +93,10 @@ class DeltaSink:
         """Per partition what `begin` has said of it; 0: the job has read it from its first message."""
         return self._positions.starts(stream_uuid, partitions)
 
+    def from_zero(self, stream_uuid: str, partitions: Sequence[int]) -> set[int]:
+        """The partitions that `begin` has said 0 of."""
+        return self._positions.from_zero(stream_uuid, partitions)
+
     @property
     def is_by_day(self) -> bool:
         """Whether it is partitioned by day; tables of version 1 are not."""

@@ -47,6 +47,10 @@ class Positions:
         """Per partition where a job began with it; 0: with its first message."""
         return {p: int(self._table.transaction_version(start_id(stream_uuid, p)) or 0) for p in partitions}
 
+    def from_zero(self, stream_uuid: str, partitions: Sequence[int]) -> set[int]:
+        """The partitions that a job has begun with offset 0, as far as a commit has said so."""
+        return {p for p in partitions if self._table.transaction_version(start_id(stream_uuid, p)) == 0}
+
     def forward(self, stream_uuid: str, done: Mapping[int, int]) -> dict[int, int]:
         """A table never goes back: a batch that is cut anew may end before where this table stands already."""
         stands = self.done(stream_uuid, list(done))

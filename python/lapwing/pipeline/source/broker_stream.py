@@ -98,8 +98,8 @@ class BrokerStream:
 
 def _resumed(begun: Begun) -> dict[str, str]:
     """Where to go on, and the end of the batch that was begun, as the source's options."""
-    # One at 0 has not begun: it is read from what is the oldest by then.
-    start = {str(p): offset for p, offset in begun.start.items() if offset}
+    # One that has not begun is read from what is the oldest by then.
+    start = {str(p): offset for p, offset in begun.start.items() if begun.has_begun(p)}
     until = {str(p): offset for p, offset in begun.until.items() if offset > begun.start.get(p, 0)}
     return {
         "start": json.dumps(start) if start else "earliest",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,6 +22,12 @@ class Begun:
     until: Mapping[int, int]
     known: bool = True
     """Whether a table has met this source (by its id, not its name); else both say 0."""
+    from_zero: Collection[int] = ()
+    """The partitions that were whole when the job began with them: there 0 is an offset; elsewhere the oldest."""
+
+    def has_begun(self, partition: int) -> bool:
+        """Whether ``start`` says of it where to go on."""
+        return self.start.get(partition, 0) > 0 or partition in self.from_zero
 
 
 class News(Protocol):

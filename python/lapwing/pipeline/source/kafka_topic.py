@@ -108,11 +108,11 @@ class KafkaTopic:
         """See `JobSource`."""
         if not fresh and not begun.known:
             raise _recreated(state, self.where)
-        self._check(begun.start, state)
+        self._check(begun, state)
         told = self._options.spark_options(self._address, reader, len(state.partitions))
-        # One at 0, or that no table has met, is read from what is the oldest by then.
-        at = {p: (begun.start.get(p, 0), held.first_offset) for p, held in state.partitions.items()}
-        starts = {p: max(offset, first) if offset else None for p, (offset, first) in at.items()}
+        # One that has not begun is read from what is the oldest by then.
+        at = {p: max(begun.start.get(p, 0), held.first_offset) for p, held in state.partitions.items()}
+        starts = {p: offset if begun.has_begun(p) else None for p, offset in at.items()}
         told["startingOffsets"] = starting_offsets(self.name, starts)
         loaded = spark.readStream.format("kafka").options(**told).load()
         topic, parsed = self.name, decode == "reading"
@@ -141,8 +141,8 @@ class KafkaTopic:
         known = any(mark in said for mark in _KAFKA_S_OWN)
         return kafka_error(said, self.where, self.name) if known else found
 
-    def _check(self, start: Mapping[int, int], state: StreamState) -> None:
-        for partition, offset in start.items():
+    def _check(self, begun: Begun, state: StreamState) -> None:
+        for partition, offset in begun.start.items():
             held = state.partitions.get(partition)
             if held is None or offset > held.next_offset:
                 ends = held.next_offset if held else 0
@@ -152,7 +152,8 @@ class KafkaTopic:
                     remedy="Kafka has lost what it had confirmed; restore it, or write to a new --out",
                     next_offset=ends,
                 )
-            if 0 < offset < held.first_offset and self._options.on_trimmed == "fail":
+            is_behind = begun.has_begun(partition) and offset < held.first_offset
+            if is_behind and self._options.on_trimmed == "fail":
                 raise OffsetTrimmedError(
                     f"retention has deleted partition {partition} up to offset {held.first_offset}, and the job is at"
                     f" {offset}: {held.first_offset - offset} offsets are gone",
