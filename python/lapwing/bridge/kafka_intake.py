@@ -189,6 +189,8 @@ class KafkaIntake:
                 if start.is_first:
                     # So that its other partitions, which may stay empty for long, are not taken for new ones.
                     committed = self._begin_all()
+                    # Where it was asked for again, more may have come: what is committed and what is read must agree.
+                    start = Start(committed.get(partition, start.offset))
                 self._begin(partition, start)
         except KafkaException as failure:
             self._waiting.begins(f"offsets of group {self._rule.group!r}: {self._shown(failure.args[0])}")
@@ -210,11 +212,16 @@ class KafkaIntake:
             self._say(f"rule {rule.name}: topic {rule.topic!r}, partition {partition}: {start.words}")
 
     def _begin_all(self) -> dict[int, int]:
-        """Commits where a group without offsets begins, in every partition of the topic."""
+        """Commits where a group without offsets begins, in every partition of the topic; gives where that is.
+
+        Another member may do the same, and have carried since: where there is an offset by now, it stays.
+        """
         place = 0 if self._rule.start == "earliest" else 1
         starts = {partition: self._marks(partition)[place] for partition in self._partitions()}
-        self._must_commit(starts)
-        return starts
+        begun = self._committed(starts)
+        if left := {partition: offset for partition, offset in starts.items() if partition not in begun}:
+            self._must_commit(left)
+        return starts | begun
 
     def _must_commit(self, offsets: Mapping[int, int]) -> None:
         if (error := self._commit(offsets)) is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -237,7 +238,15 @@ def _range(options: SourceOptions, client: StreamClient, task: _Task) -> Iterato
                 where=options.url,
             )
         at = found.next_offset
-        yield from map(convert, found.batches)
+        yield from map(convert, _before(task.part.end, found.batches))
+
+
+def _before(end: int, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows below offset ``end``: where messages are lost, as many as were asked for reach beyond it."""
+    for batch in batches:
+        rows = bisect_left(batch.column("offset"), end, key=lambda offset: offset.as_py())
+        if rows:
+            yield batch.slice(0, rows)
 
 
 def _as_it_is(batch: pa.RecordBatch) -> pa.RecordBatch:
