@@ -27,7 +27,7 @@ class ClientInfo(_Call, frozen=True):
     identity: str | None
     """Who it is, as authenticated; None: anonymous."""
     address: str
-    """Where it connects from, behind a proxy too: ``HOST:PORT``, or ``local`` over a Unix socket. Empty: not known, for the
+    """Where it connects from, behind a proxy too: ``HOST:PORT``, or ``local`` over a Unix socket. Empty: not known; the
     message is the will of a session from before the broker started."""
     version: int
     """The protocol level: 3 (MQTT 3.1), 4 (3.1.1) or 5; 0: not known, likewise."""
