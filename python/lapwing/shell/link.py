@@ -110,9 +110,13 @@ class Link:
         """
 
         def goodbye(client: Client) -> None:
-            while self._receive(client) == _BATCH:
-                pass
-            client.disconnect(with_will=with_will, session_expiry_s=session_expiry_s)
+            try:
+                while self._receive(client) == _BATCH:
+                    pass
+                client.disconnect(with_will=with_will, session_expiry_s=session_expiry_s)
+            finally:
+                # Here, on the link's thread: it may be faster than whoever waits for the answer, and must not go on receiving.
+                self._end()
 
         try:
             self.ask(goodbye)
