@@ -115,7 +115,7 @@ class Link:
                     pass
                 client.disconnect(with_will=with_will, session_expiry_s=session_expiry_s)
             finally:
-                # On the link's thread: it may be faster than whoever waits for the answer, and must not receive any more.
+                # On the link's thread, which may be faster than whoever waits: it must not receive any more.
                 self._end()
 
         try:
