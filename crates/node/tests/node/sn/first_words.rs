@@ -188,6 +188,8 @@ fn a_release_waits_for_a_word() {
     device.say(Message::PubRec(received));
     device.expect(Message::PubRel(received));
     device.knock("device", false);
+    // By then all that its session has is there, and nothing else is due that could send it.
+    assert_eq!([device.hear(), device.hear()], [[2, 0x16]; 2]);
     device.say(Message::PingReq(PingReq { client_id: None }));
     let kinds = [(); 2].map(|()| device.take_any_of(&[Kind::PingResp, Kind::PubRel]));
     assert!(kinds.contains(&Kind::PubRel) && kinds.contains(&Kind::PingResp), "{kinds:?}");
