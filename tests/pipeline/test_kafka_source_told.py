@@ -78,12 +78,13 @@ def test_what_cannot_be_read_is_told(kafka: SharedKafka, tmp_path: Path) -> None
 
 def test_a_topic_that_ends_before_the_job_is_told(topic: KafkaStream, tmp_path: Path) -> None:
     from lapwing.pipeline.source.client import PartitionState, StreamState
+    from lapwing.pipeline.source.job_source import Begun
     from lapwing.pipeline.source.kafka_topic import KafkaTopic
 
     source = KafkaTopic(topic.url, {})
     state = StreamState(topic.name, "kafka:x", {0: PartitionState(0, 4)})
     with pytest.raises(OffsetAheadError, match="ends at offset 4 of partition 0, before the job's 7"):
-        source._check({0: 7}, state)
+        source._check(Begun({0: 7}, {}), state)
 
 
 def test_a_part_that_spark_cannot_load_is_told(spark: SparkSession) -> None:
