@@ -39,6 +39,20 @@ def test_no_reply_is_a_timeout(broker: Broker) -> None:
         requester.request("nobody", b"?", timeout_s=0.05)
 
 
+def test_a_late_reply_to_an_earlier_process_answers_nothing(broker: Broker) -> None:
+    """Both have one client id, hence one topic for replies, and each has asked once."""
+    with Client(broker.url) as worker:
+        worker.subscribe("slow", qos=1)
+        for payload in (b"before", b"after"):
+            with Requester(broker.url, client_id="asks") as requester, pytest.raises(TimedOutError):
+                requester.request("slow", payload, timeout_s=0.01)
+        before, after = (worker.receive(30.0) for _ in range(2))
+    assert before is not None
+    assert after is not None
+    assert before.response_topic == after.response_topic
+    assert before.correlation_data != after.correlation_data
+
+
 def test_what_asks_nothing_cannot_be_replied_to(broker: Broker) -> None:
     with Consumer(broker.url, "plain") as consumer, Client(broker.url) as client:
         client.publish("plain", b"")

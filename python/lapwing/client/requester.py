@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import secrets
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -195,12 +196,12 @@ class _Asked:
             raise ConfigError(
                 f"requests with version = {self.plan.version}", remedy="requests need MQTT 5.0: version=5"
             )
-        # Besides: replies to an earlier process are nobody's here, and count their requests from 1 as well.
-        self.plan.begin_anew()
+        self.plan.begin_anew()  # Replies to an earlier process are nobody's here.
         self.reply_topic = reply_topic or f"replies/{self.plan.client_id}"
         self.plan.settings["filters"] = [self.reply_topic]
         self.plan.settings["qos"] = 1
-        self._numbers = itertools.count(1)
+        # From anywhere: a late reply to an earlier process of this client id comes to the same topic.
+        self._numbers = itertools.count(secrets.randbits(63))
 
     def next_correlation(self) -> bytes:
         """Data that no other request of this client carries."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_origin
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from lapwing.config.layers import KeyPath
@@ -11,7 +11,7 @@ from lapwing.config.limit_pair import BoundRule, Pair, When
 from lapwing.config.limit_topics import BRIDGE_TOPICS, TOPIC_PLACES, TopicPlace, filled, shortest
 from lapwing.config.problems import show_key
 from lapwing.config.profiles import default_of
-from lapwing.config.units import Unit, show_duration, show_size
+from lapwing.config.units import show_duration, show_number, show_size
 
 if TYPE_CHECKING:
     from lapwing.config.model import Config
@@ -97,27 +97,7 @@ def _below(table: Any, name: str) -> Any:
 
 def shown(config: Config, key: KeyPath, value: int) -> str:
     """A value in the words of the configuration, with the unit that its key has."""
-    field = type(_table(config, key)).model_fields[key[-1]]
-    match _unit(field.annotation, field.metadata):
-        case "bytes":
-            return show_size(value)
-        case "ms":
-            return show_duration(value)
-        case "s":
-            return show_duration(value * 1_000)
-        case _:
-            return str(value)
-
-
-def _unit(kind: Any, marks: Iterable[object]) -> str | None:
-    """Of a type, or of what it may be besides None."""
-    found = next((mark.kind for mark in marks if isinstance(mark, Unit)), None)
-    if found is not None:
-        return found
-    parts = get_args(kind)
-    if get_origin(kind) is Annotated:
-        return _unit(parts[0], parts[1:])
-    return next((unit for part in parts if (unit := _unit(part, ()))), None)
+    return show_number(value, type(_table(config, key)).model_fields[key[-1]])
 
 
 def keys_of(key: str, entry: str) -> KeyPath:

@@ -14,7 +14,8 @@ from lapwing.config.units import Duration, Seconds, Size
 
 _U16 = 65_535
 _U32 = 2**32 - 1
-_PACKET_BYTES_MAX = 255 << 20  # 256 MiB is the end of MQTT, and a message grows on its way (limits/check.rs)
+PACKET_BYTES_MAX = 255 << 20
+"""256 MiB is the end of MQTT, and a message grows on its way (limits/check.rs)."""
 
 Count16 = Annotated[int, Field(ge=1, le=_U16)]
 Count32 = Annotated[int, Field(ge=1, le=_U32)]
@@ -30,7 +31,7 @@ class Limits(BaseModel):
     """Connections of the whole broker; one more is closed at once and counted."""
     connect_timeout: Duration = Field(default=10_000, ge=1, serialization_alias="connect_timeout_ms")
     """Time from the accepted connection to its complete CONNECT."""
-    connect_bytes_max: Size = Field(default=64 << 10, ge=64, le=_PACKET_BYTES_MAX)
+    connect_bytes_max: Size = Field(default=64 << 10, ge=64, le=PACKET_BYTES_MAX)
     """Largest CONNECT, its will included; never more than packet_bytes_max."""
     strangers_max: Count32 = 16_384
     """Connections that are no clients yet; beyond, the oldest of the address with most ends. Up to connections_max."""
@@ -54,7 +55,7 @@ class Limits(BaseModel):
     password_threads: int = Field(default=0, ge=0, le=256)
     """Threads that check passwords, behind the data threads where cores are short; 0: one for every two cores."""
 
-    packet_bytes_max: Size = Field(default=1 << 20, ge=64, le=_PACKET_BYTES_MAX)
+    packet_bytes_max: Size = Field(default=1 << 20, ge=64, le=PACKET_BYTES_MAX)
     """Largest packet a client may send: beyond, MQTT 5 is closed with 0x95, a message of 3.1.1 dropped alone."""
     topic_bytes_max: Size = Field(default=1024, ge=1, le=_U16)
     """Longest topic name or filter. A message beyond is refused alone (0x90), a filter in the SUBACK (0x8F)."""

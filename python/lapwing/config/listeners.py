@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from lapwing.config.addresses import is_local, parse_listen_url, speaks_sn
 from lapwing.config.http import parse_http_host
+from lapwing.config.limits import PACKET_BYTES_MAX
 from lapwing.config.listener_fit import ONLY_SN, unfit
 from lapwing.config.predefined import PredefinedTopic
 from lapwing.config.revocation import RevocationLists
@@ -23,7 +24,6 @@ from lapwing.config.units import Duration, Seconds, Size
 from lapwing.host_port import join_host_port, split_host_port
 
 _U32 = 2**32 - 1
-_PACKET_BYTES_MAX = 255 << 20  # as limits.packet_bytes_max
 
 _ORIGIN = re.compile(r"\*|[Nn][Uu][Ll][Ll]|[A-Za-z][A-Za-z0-9+.-]*://[^/?#@\s]+")
 
@@ -149,7 +149,7 @@ class ListenerConfig(BaseModel):
     connects_per_address_per_s: int = Field(default=0, ge=0, le=1_000_000)
     """Connections that one address (of IPv6: one /64) may open each second; 0: any number."""
 
-    packet_bytes_max: Annotated[Size, Field(ge=64, le=_PACKET_BYTES_MAX)] | None = None
+    packet_bytes_max: Annotated[Size, Field(ge=64, le=PACKET_BYTES_MAX)] | None = None
     """Largest packet a client of this listener may send; absent: limits.packet_bytes_max."""
 
     durability: Literal["disk", "memory"] | None = None

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from lapwing.config.layers import KeyPath, Layer
 from lapwing.config.secret_text import without_secrets
+from lapwing.config.units import show_number
 from lapwing.errors import ConfigError, LapwingError
 from lapwing.text import one_line
 
@@ -44,7 +46,17 @@ def _problem(detail: ErrorDetails, model: type[BaseModel], layers: Sequence[Laye
         return LapwingError(f"{key} is missing", where=where, remedy=f"add {path[-1]} = ... there")
     if detail["loc"][-1] == "[key]":
         return LapwingError(f"{key}: bad name", where=where, remedy=_reason(detail))
-    return LapwingError(f"{key} = {show_value(detail['input'])}", where=where, remedy=_reason(detail))
+    remedy = _bound(detail, _fields_at(path[:-1], model).get(path[-1])) or _reason(detail)
+    return LapwingError(f"{key} = {show_value(detail['input'])}", where=where, remedy=remedy)
+
+
+def _bound(detail: ErrorDetails, field: FieldInfo | None) -> str:
+    """What a number must be that is out of bounds, as one writes it; empty: something else is wrong."""
+    word = {"less_than_equal": ("le", "less"), "greater_than_equal": ("ge", "greater")}.get(detail["type"])
+    if word is None or field is None:
+        return ""
+    bound, than = word
+    return f"must be {than} than or equal to {show_number(detail['ctx'][bound], field)}"
 
 
 def key_path(location: Sequence[int | str]) -> KeyPath:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -15,7 +14,7 @@ from lapwing.config.layers import KeyPath
 from lapwing.config.load import Loaded
 from lapwing.config.problems import show_key
 from lapwing.config.toml_text import toml_key, toml_value
-from lapwing.config.units import Unit, show_duration, show_size
+from lapwing.config.units import has_unit, show_number
 
 _REPEATED = ("listeners", "rules")  # lists of tables, each written as [[name]]
 _NAMED = ("streams", "topics", "groups", "hold")  # tables under names of the user's own
@@ -77,19 +76,7 @@ def written(value: object, field: FieldInfo) -> object:
         return str(value.absolute())  # what is shown may be kept in a file elsewhere, to which it would be relative
     if value is None:
         return "off"
-    unit = next((mark.kind for mark in _marks(field) if isinstance(mark, Unit)), None)
-    if unit is None or not isinstance(value, int):
-        return value
-    if unit == "bytes":
-        return show_size(value)
-    return show_duration(value * 1_000 if unit == "s" else value)
-
-
-def _marks(field: FieldInfo) -> Iterator[object]:
-    """What stands beside the type, also where the type is one of two: ``Size | None``."""
-    yield from field.metadata
-    for choice in get_args(field.annotation):
-        yield from getattr(choice, "__metadata__", ())
+    return show_number(value, field) if isinstance(value, int) and has_unit(field) else value
 
 
 def as_toml(loaded: Loaded) -> str:

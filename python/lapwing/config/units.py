@@ -8,11 +8,13 @@ seconds or milliseconds, and both readings exist in other brokers' files. Only 0
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BeforeValidator
+from pydantic.fields import FieldInfo
 
 _SIZE_UNITS = {
     "": 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
@@ -101,6 +103,35 @@ def show_duration(duration_ms: int) -> str:
     units = ("h", "m", "s", "ms") if duration_ms % days or duration_ms == days else ("d",)
     unit = next(unit for unit in units if duration_ms % _DURATION_UNITS_MS[unit] == 0)
     return f"{duration_ms // _DURATION_UNITS_MS[unit]}{unit}"
+
+
+def show_number(value: int, field: FieldInfo) -> str:
+    """A value of ``field`` as one writes it: a size or a duration with its unit."""
+    match _unit(field.annotation, field.metadata):
+        case "bytes":
+            return show_size(value)
+        case "ms":
+            return show_duration(value)
+        case "s":
+            return show_duration(value * 1_000)
+        case _:
+            return str(value)
+
+
+def has_unit(field: FieldInfo) -> bool:
+    """Whether it is a size or a duration, also where it may be something else: ``Size | None``."""
+    return _unit(field.annotation, field.metadata) is not None
+
+
+def _unit(kind: Any, marks: Iterable[object]) -> str | None:
+    """Of a type, or of what it may be besides None."""
+    found = next((mark.kind for mark in marks if isinstance(mark, Unit)), None)
+    if found is not None:
+        return found
+    parts = get_args(kind)
+    if get_origin(kind) is Annotated:
+        return _unit(parts[0], parts[1:])
+    return next((unit for part in parts if (unit := _unit(part, ()))), None)
 
 
 Size = Annotated[int, BeforeValidator(parse_size), Unit("bytes")]

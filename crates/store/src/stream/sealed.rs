@@ -1,6 +1,6 @@
 //! Sealed segments as readers use them: opened when needed, the last few kept open with their index.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::scan::scan;
@@ -64,14 +64,14 @@ fn load_index(shared: &Shared, stream: &Stream, walked: Walked<'_>) -> Result<Sp
     StoreCounters::add(&shared.counters.indexes_rebuilt, 1);
     shared.notice(Notice::IndexRebuilt { file: file.clone(), why });
     if end.stopped.is_none() {
-        write_index(shared, &file, sidecar, &found.index);
+        write_index(shared, &file, &sidecar.encode(&found.index));
     }
     Ok(found.index)
 }
 
 /// Writes a sidecar. It only saves time, so a failure is told and otherwise without consequence.
-pub(crate) fn write_index(shared: &Shared, file: &std::path::Path, sidecar: Sidecar, index: &SparseIndex) {
-    if let Err(error) = disk::replace(&*shared.disk, file, &sidecar.encode(index)) {
+pub(crate) fn write_index(shared: &Shared, file: &Path, encoded: &[u8]) {
+    if let Err(error) = disk::replace(&*shared.disk, file, encoded) {
         shared.notice(Notice::Postponed { file: file.to_path_buf(), why: error.to_string() });
     }
 }

@@ -150,19 +150,30 @@ impl StreamWriter {
         let new = segment_file::create(&*shared.disk, &stream.dir, start, &[], wanted_bytes, None)?;
         self.allocated_bytes = new.start.allocated_bytes;
         self.end_named = true;
+        // First, so that who reads the segment as soon as it is sealed finds it.
+        Self::write_active_index(shared, stream);
         let sealed = {
             let mut state = stream.state();
             let sealed = std::mem::replace(&mut state.active, Active::empty(new));
             state.sealed.push_back(Sealed::of(&sealed));
             sealed
         };
-        // From here on only time and space are saved; the stream is whole without it.
+        // Only space is saved; the stream is whole without it.
         if let Err(error) = sealed.file.set_len(sealed.end) {
             shared.notice(Notice::Postponed { file: sealed.path.clone(), why: error.to_string() });
         }
-        let sidecar = Sidecar { sequence: sealed.sequence, salt: sealed.salt, end: sealed.end };
-        write_index(shared, &index_path(&stream.dir, sealed.sequence), sidecar, &sealed.index);
         Ok(())
+    }
+
+    /// The index that the active segment needs once it is sealed; readers do not wait for the disk meanwhile.
+    fn write_active_index(shared: &Shared, stream: &Stream) {
+        let (file, index) = {
+            let state = stream.state();
+            let active = &state.active;
+            let sidecar = Sidecar { sequence: active.sequence, salt: active.salt, end: active.end };
+            (index_path(&stream.dir, active.sequence), sidecar.encode(&active.index))
+        };
+        write_index(shared, &file, &index);
     }
 
     /// The opening record of the segment behind the active one.

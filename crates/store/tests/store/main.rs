@@ -8,5 +8,6 @@ mod format;
 mod log;
 mod model;
 mod retention;
+mod rolls;
 mod sim;
 mod threads;
