@@ -6,6 +6,7 @@ use lapwing_session::SessionKey;
 
 use super::Shard;
 use super::turn::SLEEP_MAX;
+use crate::shard::groups::GroupRoom;
 
 /// A shard that has not gone on for so long was stopped, or its machine was.
 const STOOD_STILL_MS: u64 = 2 * SLEEP_MAX.as_millis() as u64;
@@ -53,12 +54,12 @@ impl Shard {
     /// or acknowledgements that lie there would be overdue. Once: a shard whose turns take so long has its timers too.
     pub(super) fn must_hear_first(&mut self, before_ms: u64) -> bool {
         let stood_still = self.now_ms.saturating_sub(before_ms) > STOOD_STILL_MS;
-        self.timers_wait = stood_still && !self.timers_wait;
-        self.timers_wait
+        self.mail.timers_wait = stood_still && !self.mail.timers_wait;
+        self.mail.timers_wait
     }
 
     pub(super) fn run_timers(&mut self) {
-        if !self.is_listening {
+        if !self.connections.is_listening {
             // A will, or a dead letter, must reach sessions of every shard: before, their subscriptions are not known here.
             return;
         }
@@ -84,7 +85,8 @@ impl Shard {
             }
         }
         if self.timers.len()
-            > 2 * (self.clients.session_count() + self.clients.connection_count() + self.groups.len()) + TIMERS_SPARE
+            > 2 * (self.clients.session_count() + self.clients.connection_count() + self.groups.table.len())
+                + TIMERS_SPARE
         {
             self.forget_stale_timers();
         }
@@ -92,7 +94,7 @@ impl Shard {
 
     /// Sessions and connections that come and go leave their timers behind; those that nobody waits for go now.
     fn forget_stale_timers(&mut self) {
-        let Shard { timers, clients, groups, holds, retained, .. } = self;
+        let Shard { timers, clients, groups: GroupRoom { table: groups, .. }, holds, retained, .. } = self;
         timers.retain(|at_ms, due| match due {
             Due::Connect { index, born }
             | Due::Stall { index, born }

@@ -22,7 +22,7 @@ impl Shard {
             (Part::Buffers, clients.holdings.buffer_bytes() as i64),
             (Part::Clients, client_bytes(clients.session_count(), clients.settled_count()) as i64),
             (Part::Subscriptions, clients.holdings.subscription_bytes() as i64),
-            (Part::Log, self.log.as_ref().map_or(0, LogFeed::waiting_bytes) as i64),
+            (Part::Log, self.durable.log.as_ref().map_or(0, LogFeed::waiting_bytes) as i64),
         ];
         bytes.into_iter().for_each(|(part, bytes)| account.set(part, bytes));
         let (pressure, notice) = self.shared.memory.look();

@@ -1,30 +1,25 @@
 //! What a shard is made of, and the shard that becomes of it: empty, and not running yet.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use lapwing_session::Grant;
 use lapwing_transport::Listener;
 
+use super::connections::ConnectionRoom;
 use super::connections::client_settings::ClientSettings;
 use super::connections::clients::Clients;
-use super::connections::in_hand::InHand;
-use super::connections::pause::Paused;
-use super::durable::commits::Confirmations;
-use super::durable::owed_wills::OwedWills;
-use super::durable::settlement::Settlement;
-use super::groups::{GroupTable, Pending};
+use super::durable::DurableRoom;
+use super::groups::GroupRoom;
 use super::holds::Holds;
-use super::operators::OperatorRequests;
+use super::mail::MailRoom;
+use super::operators::{OperatorRequests, OperatorRoom};
+use super::publish::PublishRoom;
 use super::publish::route::{Target, Tree};
-use super::publish::stamp;
-use super::publish::topic_rules::TopicRules;
 use super::retained::RetainedRoom;
-use super::rights::certificates;
-use super::subscribe::answers::Answers;
-use super::subscribe::endings::Endings;
-use super::subscribe::interest::Announcer;
-use super::{LanesIn, Post, Recovered, Shard, Sys, spinning};
+use super::rights::RightsRoom;
+use super::subscribe::SubscribeRoom;
+use super::verdicts::VerdictRoom;
+use super::{LanesIn, Post, Recovered, Shard, Sys};
 use crate::doors::Doors;
 use crate::error::NodeError;
 use crate::event_loop::EventLoop;
@@ -82,68 +77,41 @@ impl Shard {
             sys,
         } = parts;
         let limits = &shared.config.limits;
+        let shards = post.shards();
         let mut tree = Tree::new();
         for (n, stream) in shared.config.streams.values().enumerate() {
             tree.insert(&stream.filter, Target::Stream(n as u32), Grant::default());
         }
         let left_holds = recovered.as_ref().map(|recovered| recovered.holds()).unwrap_or_default();
         let authentication = hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Auth));
+        let settings = shared
+            .listeners()
+            .iter()
+            .map(|state| ClientSettings::new(&shared.config, state.packet_bytes_max, authentication))
+            .collect();
+        let read_bytes = limits.read_bytes_per_turn as usize;
+        let happenings = EventQueue::new(&shared.config.events, shards);
         Ok(Shard {
-            client_settings: shared
-                .listeners()
-                .iter()
-                .map(|state| ClientSettings::new(&shared.config, state.packet_bytes_max, authentication))
-                .collect(),
-            clients: Clients::new(id, post.shards(), limits.output_high_bytes as usize / 2),
-            confirmations: Confirmations::new(post.shards()),
-            recovered,
-            pages,
-            settlement: Settlement::default(),
-            is_restored: false,
-            is_listening: false,
-            tree,
-            groups: GroupTable::new(id),
+            id,
+            connections: ConnectionRoom::new(settings, Doors::new(listeners), shaken, read_bytes),
+            clients: Clients::new(id, shards, limits.output_high_bytes as usize / 2),
+            verdicts: VerdictRoom { hooks, passwords },
+            rights: RightsRoom::default(),
+            mail: MailRoom::new(inlets, post),
+            publish: PublishRoom::new(),
+            subscriptions: SubscribeRoom::new(id, shards, tree),
+            retained: RetainedRoom::new(id, shards, &shared.retained, &shared.shares),
+            groups: GroupRoom::new(id),
             holds: Holds::new(&shared, id, left_holds.iter().map(|filter| &**filter)),
-            pending: Pending::default(),
-            words: VecDeque::new(),
-            announcer: Announcer::new(id, post.shards()),
-            answers: Answers::default(),
-            operator_requests: OperatorRequests::default(),
-            endings: Endings::default(),
-            retained: RetainedRoom::new(id, post.shards(), &shared.retained, &shared.shares),
+            durable: DurableRoom::new(log, recovered, pages, shards),
+            operators: OperatorRoom { requests: OperatorRequests::default(), sys, happenings },
             timers: Timers::new(),
             counters,
-            sys,
-            happenings: EventQueue::new(&shared.config.events, post.shards()),
-            stamper: stamp::Stamper::default(),
-            stamped: 0,
-            owed_wills: OwedWills::default(),
-            paused: Paused::default(),
-            read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,
-            draining: false,
-            permissions_version: None,
-            expelled_version: None,
-            groups_version: 0,
-            recheck: certificates::Recheck::default(),
-            topic_rules: TopicRules::unread(),
-            filters_taken: 0,
             pressure: Pressure::Normal,
-            lingering: 0,
-            mail_moved: false,
-            timers_wait: false,
-            in_hand: InHand::Nobody,
-            spinning: spinning::Spinning::default(),
-            id,
+            draining: false,
             shared,
             event_loop,
-            doors: Doors::new(listeners),
-            shaken,
-            inlets,
-            post,
-            log,
-            hooks,
-            passwords,
         })
     }
 }

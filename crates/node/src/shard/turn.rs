@@ -2,6 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use super::connections::ConnectionRoom;
+use super::durable::DurableRoom;
+use super::groups::GroupRoom;
+use super::holds::Holds;
+use super::mail::MailRoom;
+use super::operators::OperatorRoom;
+use super::publish::PublishRoom;
+use super::retained::RetainedRoom;
+use super::rights::RightsRoom;
+use super::room::RoomCalls;
+use super::verdicts::VerdictRoom;
 use super::{CONNECTIONS, Shard};
 use crate::error::NodeError;
 use crate::life::Phase;
@@ -16,6 +27,20 @@ const SLEEP_MAX_DRAINING: Duration = Duration::from_millis(20);
 /// How long a shard that ends waits for room in the lane to the log, and how often it looks.
 const LOG_WAIT_MAX: Duration = Duration::from_secs(5);
 const LOG_LOOK: Duration = Duration::from_millis(10);
+
+/// Every room, in the order in which they are asked and hand over: the log first, which takes longest to answer.
+const ROOMS: [RoomCalls; 10] = [
+    RoomCalls::of::<DurableRoom>(),
+    RoomCalls::of::<MailRoom>(),
+    RoomCalls::of::<ConnectionRoom>(),
+    RoomCalls::of::<RetainedRoom>(),
+    RoomCalls::of::<GroupRoom>(),
+    RoomCalls::of::<Holds>(),
+    RoomCalls::of::<OperatorRoom>(),
+    RoomCalls::of::<VerdictRoom>(),
+    RoomCalls::of::<RightsRoom>(),
+    RoomCalls::of::<PublishRoom>(),
+];
 
 impl Shard {
     /// Works until the node stops.
@@ -59,9 +84,9 @@ impl Shard {
         if self.has_work() {
             return self.event_loop.poll(Duration::ZERO);
         }
-        if self.mail_moved && self.spinning.is_worth_it() {
+        if self.mail.moved && self.mail.spinning.is_worth_it() {
             let found = self.spin()?;
-            self.spinning.note(found);
+            self.mail.spinning.note(found);
             if found {
                 return Ok(());
             }
@@ -104,10 +129,9 @@ impl Shard {
 
     fn until_next_timer(&self) -> Duration {
         let now_ms = self.shared.now_ms();
-        let overdue_at = self.hooks.as_ref().and_then(crate::hooks::HookFeed::next_due_ms);
         // None is run before it listens; it is woken for that.
-        let timers_at = self.timers.next_at().filter(|_| self.is_listening);
-        let next_at = [timers_at, overdue_at, self.doors.next_at()].into_iter().flatten().min();
+        let timers_at = self.timers.next_at().filter(|_| self.connections.is_listening);
+        let next_at = ROOMS.iter().filter_map(|room| (room.next_at_ms)(self)).chain(timers_at).min();
         let next = next_at.map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
         let most = if self.draining { SLEEP_MAX_DRAINING } else { SLEEP_MAX };
         next.map_or(most, |next| next.min(most))
@@ -115,41 +139,7 @@ impl Shard {
 
     /// True when a turn would get something done now.
     fn has_work(&mut self) -> bool {
-        let has_direct_credit = self.post.has_all_direct_credit();
-        let mail = self.inlets.iter().any(|inlet| {
-            let urgent = !inlet.express.is_empty() || !inlet.control.is_empty();
-            urgent || !inlet.direct.is_empty() || (has_direct_credit && !inlet.publish.is_empty())
-        });
-        mail || self.clients.has_touched()
-            || self.can_resume()
-            || (self.clients.ready_count() > 0 && !self.post.is_overfull())
-            || self.doors.are_open(self.now_ms)
-            || self.has_shaken()
-            || self.has_rechecks()
-            || self.retained.replays.can_move()
-            || self.has_group_work()
-            || self.has_hold_work()
-            || self.may_publish_events()
-            || self.may_hand_over()
-            || self.has_committed()
-            || self.has_news_for_log()
-            || self.has_page_work()
-            || self.may_begin_to_listen()
-            || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
-            || self.passwords.has_answers()
-            || self.operator_requests.has_work(self.clients.commit_tokens.committed())
-            || self.is_asked_for_something()
-    }
-
-    /// Whether the handle has a question, or new settings: it rings, but a shard that was awake then must look itself.
-    fn is_asked_for_something(&self) -> bool {
-        self.shared.report_desk(self.id.index()).is_asked()
-            || self.shared.strangers.has_ended(self.id.index())
-            || self.shared.session_desk(self.id.index()).is_asked()
-            || self.shared.groups.version() != self.groups_version
-            || Some(self.shared.authority.version()) != self.permissions_version
-            || self.owes_expulsions()
-            || self.has_new_topic_rules()
+        ROOMS.iter().any(|room| (room.has_work)(self))
     }
 
     /// Marks what the kernel reported.
@@ -157,7 +147,7 @@ impl Shard {
         for event in self.event_loop.events() {
             let token = event.token();
             if token.0 < CONNECTIONS {
-                self.doors.note(token);
+                self.connections.doors.note(token);
                 continue;
             }
             let index = token.0 - CONNECTIONS;
@@ -184,7 +174,7 @@ impl Shard {
         }
         self.make_retained_room();
         self.counters.turns.add(1);
-        self.mail_moved = false;
+        self.mail.moved = false;
         self.renew_permissions();
         self.renew_groups();
         self.renew_topic_rules();
@@ -219,42 +209,23 @@ impl Shard {
         self.counters.take_over(&self.clients.counters);
         self.counters.traffic.take_over(&self.clients.sent);
         if self.draining {
-            let drained = self.clients.connection_count() == self.lingering && self.is_quiet();
+            let drained = self.clients.connection_count() == self.connections.lingering && self.is_quiet();
             self.shared.life.set_drained(self.id.index(), drained);
         }
     }
 
     fn flush_lanes(&mut self) {
-        self.mail_moved |= !self.post.is_empty();
-        if let Some(log) = &mut self.log {
-            log.flush();
-        }
-        self.post.flush();
-        if let Some(hooks) = &mut self.hooks {
-            hooks.flush();
-        }
-        self.passwords.flush();
-        if let Some(pages) = &mut self.pages {
-            pages.flush();
-        }
+        ROOMS.iter().for_each(|room| (room.flush)(self));
     }
 
     /// Nothing waits to leave this shard.
     fn is_quiet(&mut self) -> bool {
-        self.post.is_empty()
-            && !self.has_group_work()
-            && self.holds.is_settled()
-            && self.happenings.is_empty()
-            && self.inlets.iter().all(super::LanesIn::is_empty)
-            && !self.has_shaken()
-            && self.log.as_mut().is_none_or(crate::log::LogFeed::is_settled)
-            && self.is_all_committed()
-            && self.hooks.as_ref().is_none_or(crate::hooks::HookFeed::is_settled)
+        ROOMS.iter().all(|room| (room.is_settled)(self))
     }
 
     /// The last turn: what is written already is given to the kernel, the log gets what it was promised.
     fn finish(&mut self) -> Result<(), NodeError> {
-        self.doors.close(self.event_loop.registry());
+        self.connections.doors.close(self.event_loop.registry());
         self.tell_log();
         self.flush_lanes();
         self.flush_touched();
@@ -265,7 +236,7 @@ impl Shard {
     /// its disk is full; what it does not take in time is counted when it has ended.
     fn give_log_the_rest(&mut self) -> Result<(), NodeError> {
         let begun = Instant::now();
-        while let Some(log) = &mut self.log
+        while let Some(log) = &mut self.durable.log
             && !log.is_handed_over()
             && !log.is_disk_full()
             && self.shared.life.failure().is_none()
@@ -276,7 +247,7 @@ impl Shard {
             let timeout = if log.is_handed_over() { Duration::ZERO } else { LOG_LOOK };
             self.event_loop.sleep(timeout)?;
         }
-        if let Some(log) = &self.log {
+        if let Some(log) = &self.durable.log {
             log.note_end();
         }
         Ok(())

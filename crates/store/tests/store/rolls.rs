@@ -34,7 +34,8 @@ fn who_reads_a_segment_as_soon_as_it_is_sealed_finds_its_index() {
     let reads = Arc::<ReadsAtEachSync>::default();
     let disk = InterceptedDisk::new(Arc::new(SimDisk::new(1)), reads.clone());
     let config = LogConfig::default();
-    let (mut writer, reader) = Log::open_on(Arc::new(disk), Path::new("/data"), &config, &[small("s", 1)]).expect("open");
+    let (mut writer, reader) =
+        Log::open_on(Arc::new(disk), Path::new("/data"), &config, &[small("s", 1)]).expect("open");
     *reads.reader.lock().expect("nobody panicked") = Some(reader.clone());
     for number in 0..300 {
         append(&mut writer, 0, &[number as u8; 1000]);

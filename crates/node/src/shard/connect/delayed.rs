@@ -27,7 +27,7 @@ impl Shard {
             self.tell_refused(index, connect, reason);
         }
         self.audit_refused(index, connect, reason);
-        let place = (wait_ms > 0).then(|| self.passwords.delay()).flatten();
+        let place = (wait_ms > 0).then(|| self.verdicts.passwords.delay()).flatten();
         let Some(connection) = self.clients.connection(index) else { return Flow::Gone };
         let mut words = Vec::new();
         refuse_connect(connect, reason, None, &mut words);

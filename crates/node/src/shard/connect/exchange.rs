@@ -124,7 +124,7 @@ impl Shard {
         let whom = Whom::Again { index, born };
         let ticket = client.who.clone().and_then(|who| {
             let call = auth_call(question, who, true);
-            self.hooks.as_mut()?.ask(whom, vec![call], self.now_ms)
+            self.verdicts.hooks.as_mut()?.ask(whom, vec![call], self.now_ms)
         });
         if ticket.is_none() {
             self.counters.hooks.missing(HookName::Auth, Missing::QueueFull, 1);

@@ -46,9 +46,9 @@ impl Shard {
     /// Reads an open connection as far as it has anything, and as far as it may be read; true when nothing is left to hear, or it
     /// is over.
     fn hear_out(&mut self, index: usize) -> bool {
-        let before = std::mem::replace(&mut self.in_hand, InHand::Packet(index));
+        let before = std::mem::replace(&mut self.connections.in_hand, InHand::Packet(index));
         // Whoever is being served has the shard's own buffer.
-        let mut buffer = std::mem::take(&mut self.read_buffer);
+        let mut buffer = std::mem::take(&mut self.connections.read_buffer);
         buffer.resize(self.shared.config.limits.read_bytes_per_turn as usize, 0);
         if let Some(connection) = self.clients.connection(index) {
             // The kernel may have bytes of which it has not told us yet.
@@ -62,8 +62,8 @@ impl Shard {
             }
             self.serve(index, &mut buffer);
         }
-        self.read_buffer = buffer;
-        self.in_hand = before;
+        self.connections.read_buffer = buffer;
+        self.connections.in_hand = before;
         is_heard
     }
 

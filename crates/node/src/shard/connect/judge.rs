@@ -166,7 +166,7 @@ impl Shard {
             Work::Password | Work::Outside => connect.username.unwrap_or_default(),
         };
         let secret = AskedFor { password: connect.password, outside, work };
-        match self.passwords.ask(index, source, username, secret, deadline_ms) {
+        match self.verdicts.passwords.ask(index, source, username, secret, deadline_ms) {
             Some(ticket) => {
                 self.wait_at_gate(index, Ticket::Password(ticket));
                 Stop::Asked
@@ -179,7 +179,7 @@ impl Shard {
     fn is_suspect(&mut self, index: usize, connect: &Connect<'_>) -> bool {
         let has_password = connect.username.is_some() && connect.password.is_some();
         let peer = self.clients.connection(index).filter(|_| has_password).map(|connection| connection.socket.peer());
-        peer.is_some_and(|peer| self.passwords.suspects(Source::of(peer)))
+        peer.is_some_and(|peer| self.verdicts.passwords.suspects(Source::of(peer)))
     }
 
     fn deny(&mut self, denied: Denied) -> Stop {
@@ -202,10 +202,10 @@ impl Shard {
         admission: &Admission,
         finding: Finding,
     ) -> Result<Standing, Stop> {
-        let Some(hooks) = &self.hooks else {
+        let Some(hooks) = &self.verdicts.hooks else {
             return match finding {
                 Finding::Known(identity) => {
-                    let is_watched = self.happenings.is_on() || self.shared.audit.is_on();
+                    let is_watched = self.operators.happenings.is_on() || self.shared.audit.is_on();
                     let who = is_watched.then(|| Arc::new(self.who(index, connect, admission, &identity)));
                     Ok(Standing { identity, who })
                 }
@@ -247,7 +247,7 @@ impl Shard {
         client: &Client,
         connect: &Connect<'_>,
     ) -> Result<Flow, ReasonCode> {
-        let is_hooked = self.hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Connect));
+        let is_hooked = self.verdicts.hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Connect));
         let Some(who) = client.who.as_deref().filter(|_| is_hooked) else { return Ok(Flow::Continue) };
         let verdict = match self.next_verdict(index) {
             Some(verdict) => verdict,

@@ -75,7 +75,7 @@ impl Shard {
             Ok(admission) => admission,
             Err(close) => return self.refuse(index, connect, close.reason, Some(close.what)),
         };
-        self.in_hand = InHand::Connect(admission.client_id.clone());
+        self.connections.in_hand = InHand::Connect(admission.client_id.clone());
         if self.draining {
             return self.refuse(index, connect, ReasonCode::ServerUnavailable, Some("the server shuts down"));
         }

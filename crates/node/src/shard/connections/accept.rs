@@ -14,7 +14,9 @@ use crate::slot::ShardId;
 impl Shard {
     /// Takes waiting connections from every listener that has some.
     pub(in crate::shard) fn accept(&mut self) {
-        while let Some((listener, accepted)) = self.doors.next(self.now_ms, &self.counters, &self.shared.strangers) {
+        while let Some((listener, accepted)) =
+            self.connections.doors.next(self.now_ms, &self.counters, &self.shared.strangers)
+        {
             self.welcome(listener, accepted);
         }
     }
@@ -92,7 +94,7 @@ impl Shard {
         }
         self.counters.moved.add(1);
         let moved = MovedConnection { socket, listener, bytes: bytes.to_vec(), accepted_at, stranger, is_unseen };
-        self.post.control(to, Control::Connection(Box::new(moved)));
+        self.mail.post.control(to, Control::Connection(Box::new(moved)));
     }
 
     /// Forgets a connection and closes its socket.
@@ -100,7 +102,7 @@ impl Shard {
         let Some(connection) = self.clients.remove_connection(index) else { return };
         self.shared.connection_closed(connection.listener);
         if connection.linger_bytes.is_some() {
-            self.lingering -= 1;
+            self.connections.lingering -= 1;
             self.counters.limits.lingering.sub(1);
         } else {
             self.counters.connections.sub(1);

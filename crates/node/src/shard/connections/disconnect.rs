@@ -92,7 +92,7 @@ impl Shard {
         row.away_since_ms = self.now_ms;
         let Departure { will, ended } = row.session.disconnected(self.now_ms);
         if let Some(will) = &will {
-            self.owed_wills.owe(&mut row.kept_as, row.session.shared_client_id(), will.publish().qos);
+            self.durable.owed_wills.owe(&mut row.kept_as, row.session.shared_client_id(), will.publish().qos);
         }
         let (client_id, who) = (row.session.shared_client_id().clone(), row.standing.who.clone());
         let holder = self.holder_of(key);
@@ -193,7 +193,7 @@ impl Shard {
     pub(in crate::shard) fn drain(&mut self) {
         if !self.draining {
             self.draining = true;
-            self.doors.close(self.event_loop.registry());
+            self.connections.doors.close(self.event_loop.registry());
         }
         for index in self.clients.connection_indexes() {
             let Some(stage) = self.clients.connection(index).map(|connection| connection.stage) else { continue };

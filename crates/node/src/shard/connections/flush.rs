@@ -30,9 +30,9 @@ impl Shard {
     }
 
     fn write_out(&mut self, index: usize) {
-        let before = std::mem::replace(&mut self.in_hand, InHand::Output(index));
+        let before = std::mem::replace(&mut self.connections.in_hand, InHand::Output(index));
         self.write_out_in_hand(index);
-        self.in_hand = before;
+        self.connections.in_hand = before;
     }
 
     fn write_out_in_hand(&mut self, index: usize) {

@@ -22,7 +22,7 @@ impl Shard {
     /// The same in words, for whoever reads that the shard has panicked. A client id is text of a stranger, so it is quoted,
     /// cut, and has no control characters and no token.
     pub(crate) fn in_hand_words(&mut self) -> Option<String> {
-        let in_hand = std::mem::take(&mut self.in_hand);
+        let in_hand = std::mem::take(&mut self.connections.in_hand);
         match in_hand {
             InHand::Nobody => None,
             InHand::Packet(index) => Some(format!("a packet of {}", self.words_for(index))),

@@ -22,14 +22,14 @@ impl Shard {
         }
         connection.socket.shutdown();
         if connection.has_left || linger_ms == 0 {
-            let mut bytes = std::mem::take(&mut self.read_buffer);
+            let mut bytes = std::mem::take(&mut self.connections.read_buffer);
             let _ = connection.socket.discard(&mut bytes);
-            self.read_buffer = bytes;
+            self.connections.read_buffer = bytes;
             return self.drop_connection(index);
         }
         connection.linger_bytes = Some(LINGER_BYTES_MAX);
         let born = connection.born;
-        self.lingering += 1;
+        self.connections.lingering += 1;
         self.counters.connections.sub(1);
         self.counters.limits.lingering.add(1);
         self.timers.add(now_ms + linger_ms, Due::Linger { index, born });

@@ -37,7 +37,7 @@ impl Shard {
     pub(in crate::shard) fn handle_packets(&mut self, index: usize, bytes: &[u8]) -> (usize, Flow) {
         let client = self.client_of(index);
         let limits = self.limits_of(index, client.is_some());
-        self.filters_taken = 0;
+        self.connections.filters_taken = 0;
         let is_skipping = self.is_skipping(index);
         let mut walk = Walk { index, bytes, at: 0, client, limits, is_skipping };
         while walk.at < bytes.len() || walk.is_skipping {

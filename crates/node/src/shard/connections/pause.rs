@@ -17,7 +17,7 @@ impl Shard {
     /// brings them by the thousand must not keep a core to itself.
     pub(in crate::shard) fn check_share(&mut self, index: usize) -> Flow {
         let flow = self.check_room(index);
-        if flow != Flow::Continue || self.filters_taken < FILTERS_PER_SHARE {
+        if flow != Flow::Continue || self.connections.filters_taken < FILTERS_PER_SHARE {
             return flow;
         }
         if let Some(born) = self.clients.connection(index).map(|connection| connection.born) {
@@ -28,7 +28,7 @@ impl Shard {
 
     /// Announcements go by mail and answers into the output buffer: both must have room.
     pub(in crate::shard) fn check_room(&mut self, index: usize) -> Flow {
-        if self.post.has_credit() { self.check_output(index) } else { self.pause(index, Pause::Mail) }
+        if self.mail.post.has_credit() { self.check_output(index) } else { self.pause(index, Pause::Mail) }
     }
 
     /// Acknowledgements are always written, so a client that does not read must not go on asking for them.
@@ -49,7 +49,7 @@ impl Shard {
     pub(in crate::shard) fn pause(&mut self, index: usize, reason: Pause) -> Flow {
         if let Some(connection) = self.clients.connection(index) {
             connection.paused = Some(reason);
-            self.paused.add(index, reason);
+            self.connections.paused.add(index, reason);
             self.counters.reads_held.add(1);
         }
         Flow::Paused
@@ -58,15 +58,17 @@ impl Shard {
     /// Lets those go on for which there is room again.
     pub(in crate::shard) fn resume_paused(&mut self) {
         for reason in Paused::SHARD_WIDE {
-            if !self.paused.is_empty(reason) && self.has_room_again(reason) {
-                self.paused.take(reason).into_iter().for_each(|index| self.resume(index, reason));
+            if !self.connections.paused.is_empty(reason) && self.has_room_again(reason) {
+                self.connections.paused.take(reason).into_iter().for_each(|index| self.resume(index, reason));
             }
         }
     }
 
     /// True when some connection could go on now. Asked several times in a turn, so it must not look at each of them.
     pub(in crate::shard) fn can_resume(&self) -> bool {
-        Paused::SHARD_WIDE.into_iter().any(|reason| !self.paused.is_empty(reason) && self.has_room_again(reason))
+        Paused::SHARD_WIDE
+            .into_iter()
+            .any(|reason| !self.connections.paused.is_empty(reason) && self.has_room_again(reason))
     }
 
     /// The kernel has taken bytes of a connection: one that was paused because they were too many goes on.
@@ -90,8 +92,8 @@ impl Shard {
     /// Whether there is room in what all connections of the shard share.
     fn has_room_again(&self, reason: Pause) -> bool {
         match reason {
-            Pause::Mail => self.post.has_credit(),
-            Pause::Log => self.log.as_ref().is_none_or(LogFeed::has_credit),
+            Pause::Mail => self.mail.post.has_credit(),
+            Pause::Log => self.durable.log.as_ref().is_none_or(LogFeed::has_credit),
             Pause::Memory => self.pressure < Pressure::Full,
             // Its own flush, timer or verdict lets such a connection go on; a draining one has nothing to wait for.
             Pause::Output | Pause::Rate | Pause::Share | Pause::Gate | Pause::Drain => false,

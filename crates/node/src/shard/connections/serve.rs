@@ -43,17 +43,17 @@ enum Input {
 impl Shard {
     /// Serves each connection that stood in the list when the turn began, once.
     pub(in crate::shard) fn serve_ready(&mut self) {
-        let mut buffer = std::mem::take(&mut self.read_buffer);
+        let mut buffer = std::mem::take(&mut self.connections.read_buffer);
         for _ in 0..self.clients.ready_count() {
-            if self.post.is_overfull() {
+            if self.mail.post.is_overfull() {
                 break;
             }
             let Some(index) = self.clients.next_ready() else { break };
-            self.in_hand = InHand::Packet(index);
+            self.connections.in_hand = InHand::Packet(index);
             self.serve(index, &mut buffer);
         }
-        self.in_hand = InHand::Nobody;
-        self.read_buffer = buffer;
+        self.connections.in_hand = InHand::Nobody;
+        self.connections.read_buffer = buffer;
     }
 
     pub(in crate::shard) fn serve(&mut self, index: usize, buffer: &mut [u8]) {
@@ -246,10 +246,10 @@ impl Shard {
             self.observe_published(who, &publish);
         }
         let is_kept = matches!(accepted, Accepted::Later(_));
-        if is_kept && self.log.as_ref().is_some_and(|log| !log.has_credit()) {
+        if is_kept && self.durable.log.as_ref().is_some_and(|log| !log.has_credit()) {
             return self.pause(index, Pause::Log);
         }
-        if !self.post.has_credit() {
+        if !self.mail.post.has_credit() {
             return self.pause(index, Pause::Mail);
         }
         charged

@@ -8,18 +8,18 @@ const BATCHES_PER_TURN: usize = 2;
 impl Shard {
     /// True when some wait.
     pub(in crate::shard) fn has_shaken(&self) -> bool {
-        self.shaken.iter().any(|inlet| !inlet.is_empty())
+        self.connections.shaken.iter().any(|inlet| !inlet.is_empty())
     }
 
     /// Takes some, a bounded number.
     pub(in crate::shard) fn take_shaken(&mut self) {
-        let mut shaken = std::mem::take(&mut self.shaken);
+        let mut shaken = std::mem::take(&mut self.connections.shaken);
         for inlet in &mut shaken {
             for _ in 0..BATCHES_PER_TURN {
                 let Some(batch) = inlet.take() else { break };
                 batch.into_iter().for_each(|connection| self.take_connection(connection));
             }
         }
-        self.shaken = shaken;
+        self.connections.shaken = shaken;
     }
 }

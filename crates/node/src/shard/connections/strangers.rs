@@ -26,7 +26,7 @@ impl Shard {
 
     /// Bytes of the largest CONNECT that a listener takes.
     pub(in crate::shard) fn connect_bytes_max(&self, listener: ListenerId) -> usize {
-        self.client_settings[usize::from(listener.0)].connect_limits.packet_bytes_max as usize
+        self.connections.settings[usize::from(listener.0)].connect_limits.packet_bytes_max as usize
     }
 
     /// A stranger is in the table of connections: where it is, if it must go.

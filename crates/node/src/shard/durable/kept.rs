@@ -18,7 +18,7 @@ use crate::shard::retained::table::Retained;
 impl Shard {
     /// Sends what the turn has brought to the log: facts, sessions that are over.
     pub(in crate::shard) fn tell_log(&mut self) {
-        let (Some(log), Some(keeping)) = (&mut self.log, &mut self.clients.keeping) else { return };
+        let (Some(log), Some(keeping)) = (&mut self.durable.log, &mut self.clients.keeping) else { return };
         self.clients.facts.drain(..).for_each(|(kept, fact)| keeping.note(kept, fact));
         keeping.tell(log);
     }
@@ -32,7 +32,7 @@ impl Shard {
     /// true when it does.
     #[inline]
     pub(in crate::shard) fn keep(&mut self, context: &mut DeliveryContext<'_>, retained: Option<Retained>) -> bool {
-        match (&mut self.log, &mut self.clients.keeping) {
+        match (&mut self.durable.log, &mut self.clients.keeping) {
             (Some(log), Some(keeping)) => keeping.keep(log, context, retained),
             _ => false,
         }
@@ -44,7 +44,7 @@ impl Shard {
             return false;
         }
         let cleared = self.retained.table.take_cleared();
-        let (Some(log), Some(keeping)) = (&mut self.log, &mut self.clients.keeping) else { return false };
+        let (Some(log), Some(keeping)) = (&mut self.durable.log, &mut self.clients.keeping) else { return false };
         cleared.iter().for_each(|topic| keeping.clear(log, topic, qos.is_acknowledged()));
         !cleared.is_empty() && qos.is_acknowledged()
     }
@@ -65,12 +65,12 @@ impl Shard {
         session_present: bool,
         former: KeptAs,
     ) {
-        if self.log.is_none() || self.clients.row(key).is_none() {
+        if self.durable.log.is_none() || self.clients.row(key).is_none() {
             return;
         }
         let may_begin = self.is_kept_where_it_came_in(key);
         let Some(mut keeping) = self.clients.keeping.take() else { return };
-        let (Some(log), Some(row)) = (&mut self.log, self.clients.row(key)) else { return };
+        let (Some(log), Some(row)) = (&mut self.durable.log, self.clients.row(key)) else { return };
         let goes_on = former.kept.filter(|_| session_present);
         let is_told_later = row.session.has_facts();
         let is_awaited = match goes_on {
@@ -113,7 +113,7 @@ impl Shard {
     pub(in crate::shard) fn keep_another_will(&mut self, key: SessionKey, begun: usize) {
         let may_begin = self.is_kept_where_it_came_in(key);
         let Some(mut keeping) = self.clients.keeping.take() else { return };
-        if let (Some(log), Some(row)) = (&mut self.log, self.clients.row(key)) {
+        if let (Some(log), Some(row)) = (&mut self.durable.log, self.clients.row(key)) {
             let (connection, is_awaited) = (row.connection, change_will(&mut keeping, log, row, may_begin));
             let index = connection.filter(|_| is_awaited);
             let token = index.map(|_| self.clients.commit_tokens.take());
@@ -153,7 +153,7 @@ impl Shard {
 
     fn keep_changed(&mut self, key: SessionKey, is_away: bool) {
         let Some(mut keeping) = self.clients.keeping.take() else { return };
-        if let (Some(log), Some(row)) = (&mut self.log, self.clients.row(key))
+        if let (Some(log), Some(row)) = (&mut self.durable.log, self.clients.row(key))
             && let Some(kept) = row.kept_as.kept
         {
             let (expiry_s, has_will) = (row.session.expiry_s(), row.session.will().is_some());
@@ -180,7 +180,7 @@ impl Shard {
         granted: &[(Box<str>, Grant)],
     ) -> Option<CommitToken> {
         let kept = self.clients.kept(key).filter(|_| !granted.is_empty())?;
-        let (log, keeping) = (self.log.as_mut()?, self.clients.keeping.as_mut()?);
+        let (log, keeping) = (self.durable.log.as_mut()?, self.clients.keeping.as_mut()?);
         keeping.subscribe(log, kept, granted);
         Some(self.clients.commit_tokens.take())
     }
@@ -188,7 +188,7 @@ impl Shard {
     /// A kept session has some subscriptions no more; returns the token that its UNSUBACK waits for.
     pub(in crate::shard) fn keep_unsubscribed(&mut self, key: SessionKey, filters: &[String]) -> Option<CommitToken> {
         let kept = self.clients.kept(key).filter(|_| !filters.is_empty())?;
-        let (log, keeping) = (self.log.as_mut()?, self.clients.keeping.as_mut()?);
+        let (log, keeping) = (self.durable.log.as_mut()?, self.clients.keeping.as_mut()?);
         let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
         keeping.unsubscribe(log, kept, &filters);
         Some(self.clients.commit_tokens.take())

@@ -113,52 +113,52 @@ impl Shard {
     /// The will of a session in the table goes out with what is done next; `qos`: its own.
     pub(in crate::shard) fn owe_will(&mut self, key: SessionKey, qos: QoS) {
         if let Some(row) = self.clients.row(key) {
-            self.owed_wills.owe(&mut row.kept_as, row.session.shared_client_id(), qos);
+            self.durable.owed_wills.owe(&mut row.kept_as, row.session.shared_client_id(), qos);
         }
     }
 
     /// The same for one that is out of the table.
     pub(in crate::shard) fn owe_will_of(&mut self, kept_as: &mut LoggedAs, client_id: &Arc<str>, qos: QoS) {
-        self.owed_wills.owe(kept_as, client_id, qos);
+        self.durable.owed_wills.owe(kept_as, client_id, qos);
     }
 
     pub(in crate::shard) fn will_debt(&self, client_id: &str) -> Option<Debt> {
-        self.owed_wills.debt(client_id)
+        self.durable.owed_wills.debt(client_id)
     }
 
     /// The name of a will of QoS 2 that is owed.
     pub(in crate::shard) fn will_origin(&self, client_id: &str, debt: Option<Debt>, qos: QoS) -> Option<Origin> {
-        self.owed_wills.origin(client_id, debt).filter(|_| qos == QoS::ExactlyOnce)
+        self.durable.owed_wills.origin(client_id, debt).filter(|_| qos == QoS::ExactlyOnce)
     }
 
     /// A session is over; true when that is written down later.
     pub(in crate::shard) fn ends_with_will(&mut self, client_id: &str, kept: Kept) -> bool {
-        self.owed_wills.ended(client_id, kept)
+        self.durable.owed_wills.ended(client_id, kept)
     }
 
     /// A will was routed, or dropped under a reason of its own (`None`).
     pub(in crate::shard) fn will_went(&mut self, client_id: &str, debt: Option<Debt>, accepted: Option<Accepted>) {
         let Some(debt) = debt else { return };
         match accepted {
-            Some(Accepted::Later(token)) => self.owed_wills.line.push_back((token, debt, client_id.into())),
+            Some(Accepted::Later(token)) => self.durable.owed_wills.line.push_back((token, debt, client_id.into())),
             _ => self.settle_will(client_id, debt),
         }
     }
 
     /// Everything up to `through` is committed: what waited for these wills to be on disk is written down now.
     pub(in crate::shard) fn wills_committed(&mut self, through: CommitToken) {
-        while self.owed_wills.line.front().is_some_and(|(token, ..)| *token <= through)
-            && let Some((_, debt, client_id)) = self.owed_wills.line.pop_front()
+        while self.durable.owed_wills.line.front().is_some_and(|(token, ..)| *token <= through)
+            && let Some((_, debt, client_id)) = self.durable.owed_wills.line.pop_front()
         {
             self.settle_will(&client_id, debt);
         }
     }
 
     fn settle_will(&mut self, client_id: &str, debt: Debt) {
-        let Some(owed) = self.owed_wills.settle(client_id, debt) else { return };
+        let Some(owed) = self.durable.owed_wills.settle(client_id, debt) else { return };
         let row = self.clients.find(client_id).and_then(|key| self.clients.row(key));
         let has_another = row.is_some_and(|row| row.kept_as.will.is_some());
-        if let (Some(log), Some(keeping)) = (&mut self.log, &mut self.clients.keeping) {
+        if let (Some(log), Some(keeping)) = (&mut self.durable.log, &mut self.clients.keeping) {
             match owed.then {
                 Then::Ended => keeping.ended(owed.kept),
                 Then::Spent if has_another => {}
@@ -180,7 +180,7 @@ impl Shard {
 
     /// An operator who has ended a session hears of it when that is on disk; gives the reply back where nothing is owed.
     pub(in crate::shard) fn answer_with_will(&mut self, client_id: &str, reply: Reply<bool>) -> Option<Reply<bool>> {
-        match self.owed_wills.by_client.get_mut(client_id) {
+        match self.durable.owed_wills.by_client.get_mut(client_id) {
             Some(owed) => owed.replies.push(reply),
             None => return Some(reply),
         }
@@ -197,10 +197,10 @@ impl Shard {
         clean_start: bool,
     ) -> bool {
         self.make_way(client_id, identity, clean_start);
-        if self.log.as_ref().is_some_and(LogFeed::is_disk_full) {
+        if self.durable.log.as_ref().is_some_and(LogFeed::is_disk_full) {
             return false;
         }
-        let Some(owed) = self.owed_wills.by_client.get_mut(client_id) else { return false };
+        let Some(owed) = self.durable.owed_wills.by_client.get_mut(client_id) else { return false };
         let Some(connection) = self.clients.connection(index) else { return false };
         owed.connects.push((index, connection.born));
         connection.paused = Some(Pause::Gate);

@@ -8,6 +8,7 @@ use crate::mail::decode_frame;
 use crate::queue_pages::{PageAsk, PageFeed, PagedMessage, QueuePage};
 use crate::shard::Shard;
 use crate::shard::connections::clients::Clients;
+use crate::shard::durable::DurableRoom;
 use crate::shard::durable::keeping::deadline;
 use crate::shard::mail::mailroom::ELSEWHERE;
 
@@ -17,7 +18,7 @@ const PAGES_PER_TURN: usize = 16;
 impl Shard {
     /// Asks for the pages that sessions have come to want in this turn.
     pub(in crate::shard) fn ask_pages(&mut self) {
-        let Shard { pages: Some(pages), clients, .. } = self else { return };
+        let Shard { durable: DurableRoom { pages: Some(pages), .. }, clients, .. } = self else { return };
         for key in std::mem::take(&mut clients.asking) {
             clients.ask_page(key).into_iter().for_each(|ask| pages.ask(ask));
         }
@@ -26,8 +27,8 @@ impl Shard {
     /// Gives sessions what was read for them.
     pub(in crate::shard) fn take_pages(&mut self) {
         for _ in 0..PAGES_PER_TURN {
-            let Some(page) = self.pages.as_mut().and_then(PageFeed::answered) else { return };
-            self.mail_moved = true;
+            let Some(page) = self.durable.pages.as_mut().and_then(PageFeed::answered) else { return };
+            self.mail.moved = true;
             self.clients.take_page(&page, self.now_ms);
             self.flush_large();
         }
@@ -35,7 +36,7 @@ impl Shard {
 
     /// True when pages are to be asked for, or to be taken.
     pub(in crate::shard) fn has_page_work(&self) -> bool {
-        !self.clients.asking.is_empty() || self.pages.as_ref().is_some_and(PageFeed::has_answers)
+        !self.clients.asking.is_empty() || self.durable.pages.as_ref().is_some_and(PageFeed::has_answers)
     }
 }
 

@@ -25,14 +25,15 @@ impl Shard {
     /// # Errors
     /// `Store`, `Entry`: the log cannot be read; the node must not start.
     pub(in crate::shard) fn restore(&mut self) -> Result<(), NodeError> {
-        let Some(recovered) = self.recovered.clone() else { return Ok(()) };
+        let Some(recovered) = self.durable.recovered.clone() else { return Ok(()) };
         let mut keeping = Keeping::new(recovered.next_index);
         keeping.set_clock(self.now_ms);
         self.clients.keeping = Some(Box::new(keeping));
-        let shards = u64::from(self.post.shards());
+        let shards = u64::from(self.mail.post.shards());
         self.clients.windows = Some(Windows::new(self.shared.config.limits.queue_memory_bytes / shards));
         let settings = self
-            .client_settings
+            .connections
+            .settings
             .first()
             .map_or_else(Arc::<Settings>::default, |first: &ClientSettings| first.settings.clone());
         for data_group in self.shared.placement.data_groups_of(self.id) {
@@ -50,21 +51,22 @@ impl Shard {
     /// # Errors
     /// The kernel refuses to watch a listener.
     pub(in crate::shard) fn begin_to_listen(&mut self) -> Result<(), NodeError> {
-        if !self.is_restored && self.announcer.is_settled() {
-            self.is_restored = true;
+        if !self.durable.is_restored && self.subscriptions.announcer.is_settled() {
+            self.durable.is_restored = true;
             self.shared.restored();
         }
-        if !self.is_listening && self.shared.is_restored() {
-            self.is_listening = true;
+        if !self.connections.is_listening && self.shared.is_restored() {
+            self.connections.is_listening = true;
             self.wanted_from_holds("#");
-            self.doors.open(self.event_loop.registry())?;
+            self.connections.doors.open(self.event_loop.registry())?;
         }
         Ok(())
     }
 
     /// True when `begin_to_listen` would get something done.
     pub(in crate::shard) fn may_begin_to_listen(&self) -> bool {
-        (!self.is_restored && self.announcer.is_settled()) || (!self.is_listening && self.shared.is_restored())
+        (!self.durable.is_restored && self.subscriptions.announcer.is_settled())
+            || (!self.connections.is_listening && self.shared.is_restored())
     }
 
     fn restore_subscription(&mut self, key: SessionKey, filter: &str, grant: Grant) {
@@ -76,9 +78,9 @@ impl Shard {
                 self.rejoin(key, &shared, grant);
             }
             None => {
-                self.tree.insert(filter, Target::Session(key), grant);
-                self.announcer.want(Interest::Sessions, filter, true, &mut self.post);
-                self.announcer.want(Interest::Kept, filter, true, &mut self.post);
+                self.subscriptions.tree.insert(filter, Target::Session(key), grant);
+                self.subscriptions.announcer.want(Interest::Sessions, filter, true, &mut self.mail.post);
+                self.subscriptions.announcer.want(Interest::Kept, filter, true, &mut self.mail.post);
             }
         }
     }
@@ -106,7 +108,7 @@ impl RestoreSink for Shard {
 
     fn session(&mut self, restored: RestoredSession) {
         let RestoredSession { session, kept, will, mut standing, away_since_ms, doubts } = restored;
-        let is_watched = self.hooks.is_some() || self.happenings.is_on();
+        let is_watched = self.verdicts.hooks.is_some() || self.operators.happenings.is_on();
         if is_watched && session.will().is_some() {
             // Hooks judge its will as that of any other.
             let who = Standing::from_before(session.shared_client_id(), &standing.identity);

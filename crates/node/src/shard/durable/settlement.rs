@@ -28,11 +28,13 @@ pub(in crate::shard) struct Settlement {
 impl Shard {
     /// Settles what silent publishers have left; once begun, again and again.
     pub(in crate::shard) fn settle_silent(&mut self) {
-        let Some(recovered) = &self.recovered else { return };
+        let Some(recovered) = &self.durable.recovered else { return };
         let states = recovered.data_groups.clone();
         for data_group in self.shared.placement.data_groups_of(self.id) {
-            let settled = self.settlement.look(&states, data_group);
-            if let (false, Some(log), Some(keeping)) = (settled.is_empty(), &mut self.log, &mut self.clients.keeping) {
+            let settled = self.durable.settlement.look(&states, data_group);
+            if let (false, Some(log), Some(keeping)) =
+                (settled.is_empty(), &mut self.durable.log, &mut self.clients.keeping)
+            {
                 keeping.settle(log, data_group, Settled { publishers: List::from_slice(&settled) });
             }
         }

@@ -32,7 +32,7 @@ impl Shard {
             if !self.has_group_to_run() {
                 break;
             }
-            while let Some(place) = self.groups.next_dirty() {
+            while let Some(place) = self.groups.table.next_dirty() {
                 self.run_group(place);
             }
         }
@@ -40,23 +40,26 @@ impl Shard {
 
     /// Whether a turn would bring a group on.
     pub(in crate::shard) fn has_group_work(&mut self) -> bool {
-        self.has_choices() || !self.words.is_empty() || self.has_group_to_run() || !self.clients.outcomes.is_empty()
+        self.has_choices()
+            || !self.groups.words.is_empty()
+            || self.has_group_to_run()
+            || !self.clients.outcomes.is_empty()
     }
 
     fn has_group_to_run(&self) -> bool {
-        self.is_listening && self.groups.has_dirty()
+        self.connections.is_listening && self.groups.table.has_dirty()
     }
 
     fn hear_words(&mut self) {
         // Only as many as there are now.
-        for _ in 0..self.words.len() {
-            let Some(word) = self.words.pop_front() else { break };
+        for _ in 0..self.groups.words.len() {
+            let Some(word) = self.groups.words.pop_front() else { break };
             self.take_word(self.id, word);
         }
     }
 
     fn run_group(&mut self, place: usize) {
-        let Some(owned) = self.groups.get(place) else { return };
+        let Some(owned) = self.groups.table.get(place) else { return };
         let actions: Vec<_> = owned.group.take_actions().collect();
         for action in actions {
             match action {
@@ -72,7 +75,7 @@ impl Shard {
                 Action::Notice(notice) => self.note(place, &notice),
             }
         }
-        let is_over = self.groups.get(place).is_some_and(|owned| owned.group.is_over());
+        let is_over = self.groups.table.get(place).is_some_and(|owned| owned.group.is_over());
         if is_over {
             self.forget_group(place);
         } else {
@@ -83,7 +86,7 @@ impl Shard {
     }
 
     fn send(&mut self, place: usize, delivery: &Delivery<SessionKey, Arc<Message>>) {
-        let Some(owned) = self.groups.get(place) else { return };
+        let Some(owned) = self.groups.table.get(place) else { return };
         let Some(person) = owned.people.get(&delivery.to) else {
             // Its session has ended since: what was bound is back in the queue, what was not has nowhere to go.
             return self.counters.dropped(DropReason::SessionGone, u64::from(delivery.assignment.is_none()));
@@ -104,7 +107,7 @@ impl Shard {
             self.deliver_assigned(&assigned, &Routed::of(&delivery.message));
         } else {
             self.counters.forwarded.add(1);
-            self.post.assigned(shard, assigned, &delivery.message.publish(), &mut self.log);
+            self.mail.post.assigned(shard, assigned, &delivery.message.publish(), &mut self.durable.log);
         }
     }
 
@@ -113,12 +116,12 @@ impl Shard {
         if shard == self.id {
             self.kicked(member, epoch.0);
         } else {
-            self.post.kick(shard, member, epoch.0, &mut self.log);
+            self.mail.post.kick(shard, member, epoch.0, &mut self.durable.log);
         }
     }
 
     fn note(&mut self, place: usize, notice: &Notice<SessionKey>) {
-        let Some(owned) = self.groups.get(place) else { return };
+        let Some(owned) = self.groups.table.get(place) else { return };
         let name = &owned.name;
         let filter = &owned.filter;
         let seconds = |backlog_s: Option<f64>| match backlog_s {
@@ -142,13 +145,13 @@ impl Shard {
     }
 
     fn forget_group(&mut self, place: usize) {
-        if let Some(owned) = self.groups.remove(place) {
+        if let Some(owned) = self.groups.table.remove(place) {
             self.shared.groups.ends();
             owned.begun_by.into_iter().for_each(|holder| self.shared.shares.groups.give_back(holder));
-            self.announcer.unwant(Interest::Groups, &owned.filter, &mut self.post);
+            self.subscriptions.announcer.unwant(Interest::Groups, &owned.filter, &mut self.mail.post);
             if let (Some(kept), Some(keeping)) = (owned.kept, &mut self.clients.keeping) {
                 keeping.group_ended(kept);
-                self.announcer.unwant(Interest::Kept, &owned.filter, &mut self.post);
+                self.subscriptions.announcer.unwant(Interest::Kept, &owned.filter, &mut self.mail.post);
             }
         }
     }
@@ -156,7 +159,7 @@ impl Shard {
     /// Lets a group's next deadline wake this shard, unless an earlier timer does so anyway.
     fn set_group_timer(&mut self, place: usize) {
         let now_us = self.clients.now_us;
-        let Some(owned) = self.groups.get(place) else { return };
+        let Some(owned) = self.groups.table.get(place) else { return };
         let Some(at_us) = owned.group.next_wake_us(now_us) else { return };
         let at_ms = at_us / 1000;
         if owned.timer_ms.is_none_or(|timer_ms| at_ms < timer_ms) {
@@ -169,11 +172,11 @@ impl Shard {
     /// A group's deadline has come.
     pub(in crate::shard) fn group_due(&mut self, tag: NonZeroU64, at_ms: u64) {
         let now_us = self.shared.now_us();
-        let Some(place) = self.groups.of_tag(tag) else { return };
+        let Some(place) = self.groups.table.of_tag(tag) else { return };
         // One timer per group counts, the one that it remembers.
-        let Some(owned) = self.groups.get(place).filter(|owned| owned.timer_ms == Some(at_ms)) else { return };
+        let Some(owned) = self.groups.table.get(place).filter(|owned| owned.timer_ms == Some(at_ms)) else { return };
         owned.timer_ms = None;
         owned.group.tick(now_us);
-        self.groups.touch(place);
+        self.groups.table.touch(place);
     }
 }

@@ -12,6 +12,7 @@ use super::Shard;
 use super::pending::take_due;
 use crate::mail::Assigned;
 use crate::shard::durable::keeping::{Kept, Origin};
+use crate::shard::groups::GroupRoom;
 use crate::shard::publish::delivery::DeliveryContext;
 
 /// So many that wait are looked at to find out whether one of them may go on.
@@ -29,9 +30,9 @@ impl Shard {
         if routed.expires_at_ms().is_some_and(|at_ms| at_ms <= now_ms) {
             return self.clients.add_outcome(to, Outcome { bound, fate: Fate::HandedBack });
         }
-        if self.pending.hand_overs.has_any_for(to) {
+        if self.groups.pending.hand_overs.has_any_for(to) {
             // There may be room again since those before it found none.
-            return self.pending.hand_overs.push(*assigned, routed.keep().clone());
+            return self.groups.pending.hand_overs.push(*assigned, routed.keep().clone());
         }
         let mut context = DeliveryContext::new(routed);
         context.origin = Some(origin);
@@ -46,24 +47,24 @@ impl Shard {
             })?
         });
         let Some(delivered) = delivered else {
-            return self.pending.hand_overs.push(*assigned, routed.keep().clone());
+            return self.groups.pending.hand_overs.push(*assigned, routed.keep().clone());
         };
         self.counters.deliveries.add(1);
         if delivered == Delivered::Sent && self.keep(&mut context, None) {
-            self.pending.handed_over.push_back((self.clients.commit_tokens.take(), to, bound));
+            self.groups.pending.handed_over.push_back((self.clients.commit_tokens.take(), to, bound));
         }
     }
 
     /// Tries again what sessions could not send.
     pub(super) fn hand_over_waiting(&mut self) {
-        for (assigned, message) in self.pending.hand_overs.take() {
+        for (assigned, message) in self.groups.pending.hand_overs.take() {
             self.deliver_assigned(&assigned, &Routed::of(&message));
         }
     }
 
     /// Whether a session has room now for what waits for it, or is not there any more.
     pub(in crate::shard) fn may_hand_over(&mut self) -> bool {
-        let Shard { pending, clients, .. } = self;
+        let Shard { groups: GroupRoom { pending, .. }, clients, .. } = self;
         let mut first = pending.hand_overs.iter().take(LOOKED_AT);
         first.any(|(assigned, _)| clients.takes_next(assigned.to, assigned.epoch))
     }
@@ -71,12 +72,12 @@ impl Shard {
     /// Everything up to `through` is committed: groups hear what sessions have as their own, and of dead letters that are where
     /// they belong.
     pub(in crate::shard) fn groups_committed(&mut self, through: CommitToken) {
-        while let Some((_, to, bound)) = take_due(&mut self.pending.handed_over, through, |(token, ..)| *token) {
+        while let Some((_, to, bound)) = take_due(&mut self.groups.pending.handed_over, through, |(token, ..)| *token) {
             // Of a session that is over its end has been told.
             self.clients.add_outcome(to, Outcome { bound, fate: Fate::HandedOver });
         }
-        while let Some((_, tag, entry)) = take_due(&mut self.pending.letters, through, |(token, ..)| *token) {
-            if let Some(place) = self.groups.of_tag(tag) {
+        while let Some((_, tag, entry)) = take_due(&mut self.groups.pending.letters, through, |(token, ..)| *token) {
+            if let Some(place) = self.groups.table.of_tag(tag) {
                 self.finish_message(place, entry);
             }
         }

@@ -14,15 +14,26 @@ use super::publish::Common;
 use super::table::Beginning;
 use crate::mail::Interest;
 use crate::metrics::DropReason;
+use crate::shard::durable::DurableRoom;
 use crate::shard::durable::keeping::restore::RestoredGroup;
+use crate::shard::groups::GroupRoom;
 use crate::shard::holds::HOLD_NAME;
+use crate::shard::mail::MailRoom;
+use crate::shard::subscribe::SubscribeRoom;
 use crate::words::{JoinRequest, share_name};
 
 impl Shard {
     /// Begins to keep a group on disk, or ends it, as is right for it now. Returns the announcement that whoever joins waits
     /// for: before it is in force others do not wait for this disk.
     pub(super) fn keep_group(&mut self, place: usize) -> Option<u64> {
-        let Shard { groups, clients, log, announcer, post, .. } = self;
+        let Shard {
+            groups: GroupRoom { table: groups, .. },
+            clients,
+            durable: DurableRoom { log, .. },
+            subscriptions: SubscribeRoom { announcer, .. },
+            mail: MailRoom { post, .. },
+            ..
+        } = self;
         let (owned, keeping, log) = (groups.get(place)?, clients.keeping.as_mut()?, log.as_mut()?);
         if !owned.is_to_be_kept() {
             if let Some(kept) = owned.kept.take() {
@@ -48,14 +59,14 @@ impl Shard {
 
     /// Keeps all groups that are to be.
     pub(in crate::shard) fn keep_groups(&mut self) {
-        for place in self.groups.places() {
+        for place in self.groups.table.places() {
             let _ = self.keep_group(place);
         }
     }
 
     /// Tells the log which messages of a group have ended.
     pub(super) fn tell_ends(&mut self, place: usize) {
-        let Shard { groups, clients, .. } = self;
+        let Shard { groups: GroupRoom { table: groups, .. }, clients, .. } = self;
         let (Some(owned), Some(keeping)) = (groups.get(place), &mut clients.keeping) else { return };
         let Some(kept) = owned.kept else { return };
         for entry in owned.group.take_ended() {
@@ -66,7 +77,7 @@ impl Shard {
 
     /// One message of a group has ended, which the group itself does not tell.
     pub(super) fn finish_message(&mut self, place: usize, entry: NonZeroU64) {
-        let Shard { groups, clients, .. } = self;
+        let Shard { groups: GroupRoom { table: groups, .. }, clients, .. } = self;
         let (Some(owned), Some(keeping)) = (groups.get(place), &mut clients.keeping) else { return };
         if let Some(kept) = owned.kept {
             owned.unsettled.remove(&entry);
@@ -77,9 +88,9 @@ impl Shard {
     /// A message of a group is a dead letter now, which is on disk elsewhere when `kept_by` is committed; None: nobody keeps
     /// it. Only then the group has it no more: a crash before makes the letter twice, and loses none.
     pub(super) fn letter_is_out(&mut self, place: usize, entry: Option<NonZeroU64>, kept_by: Option<CommitToken>) {
-        let (Some(entry), Some(owned)) = (entry, self.groups.get(place)) else { return };
+        let (Some(entry), Some(owned)) = (entry, self.groups.table.get(place)) else { return };
         match kept_by {
-            Some(token) => self.pending.letters.push_back((token, owned.tag, entry)),
+            Some(token) => self.groups.pending.letters.push_back((token, owned.tag, entry)),
             None => self.finish_message(place, entry),
         }
     }
@@ -97,7 +108,14 @@ impl Shard {
             return;
         };
         let now_us = self.shared.now_us();
-        let Shard { groups, shared, counters, announcer, post, .. } = self;
+        let Shard {
+            groups: GroupRoom { table: groups, .. },
+            shared,
+            counters,
+            subscriptions: SubscribeRoom { announcer, .. },
+            mail: MailRoom { post, .. },
+            ..
+        } = self;
         let Some(owned) = groups.get(place) else { return };
         owned.kept = Some(restored.kept);
         let _ = announcer.want(Interest::Kept, &owned.filter, true, post);
@@ -116,32 +134,32 @@ impl Shard {
             owned.group.restore(stored.message.clone(), facts, now_us);
         }
         owned.group.tick(now_us);
-        self.groups.touch(place);
+        self.groups.table.touch(place);
         restored.over.into_iter().for_each(|entry| self.finish_message(place, entry));
     }
 
     /// Where a group is that comes back: it is declared, or sessions that come back with the node are its members.
     fn place_for(&mut self, restored: &RestoredGroup) -> Option<usize> {
         let share = share_name(&restored.name, &restored.filter);
-        if let Some(place) = self.groups.find(&share) {
+        if let Some(place) = self.groups.table.find(&share) {
             return Some(place);
         }
-        let expected = self.recovered.as_ref()?.shares.get(&share).map(|share| share.members);
+        let expected = self.durable.recovered.as_ref()?.shares.get(&share).map(|share| share.members);
         let expected = expected.filter(|members| *members > 0)?;
         let beginning = self.beginning(&restored.name, &restored.filter).until_all_are_back();
         // It counts like others, and begins in any case.
         let _ = self.shared.groups.begins(u32::MAX);
-        let place = self.groups.insert(&restored.name, &restored.filter, beginning);
-        self.groups.get(place)?.expected = expected;
+        let place = self.groups.table.insert(&restored.name, &restored.filter, beginning);
+        self.groups.table.get(place)?.expected = expected;
         self.equip(place);
-        let _ = self.announcer.want(Interest::Groups, &restored.filter, true, &mut self.post);
+        let _ = self.subscriptions.announcer.want(Interest::Groups, &restored.filter, true, &mut self.mail.post);
         Some(place)
     }
 
     /// A session that came back with the node has asked to be a member again: after the last the group is as others are.
     pub(super) fn note_return(&mut self, place: usize, request: JoinRequest) {
         let now_us = self.clients.now_us;
-        let Some(owned) = self.groups.get(place).filter(|_| request == JoinRequest::NOBODY_WAITS) else { return };
+        let Some(owned) = self.groups.table.get(place).filter(|_| request == JoinRequest::NOBODY_WAITS) else { return };
         if owned.expected == 0 {
             return;
         }
@@ -149,7 +167,7 @@ impl Shard {
         if owned.expected == 0 {
             let (name, filter) = (owned.name.clone(), owned.filter.clone());
             let settings = self.beginning(&name, &filter).settings;
-            if let Some(owned) = self.groups.get(place) {
+            if let Some(owned) = self.groups.table.get(place) {
                 owned.group.set_settings(settings, now_us);
             }
         }

@@ -25,7 +25,7 @@ impl Shard {
         reason: Reason,
     ) -> Option<CommitToken> {
         let now_us = self.clients.now_us;
-        let owned = self.groups.get(place)?;
+        let owned = self.groups.table.get(place)?;
         let Some(topic) = owned.config.dead_letter_topic.clone() else {
             // Its table has just changed.
             self.counters.dropped(DropReason::NoDeadLetterTopic, 1);
@@ -67,7 +67,7 @@ impl Shard {
         facts: &Facts,
         took_us: u64,
     ) {
-        let Some(owned) = self.groups.get(place) else { return };
+        let Some(owned) = self.groups.table.get(place) else { return };
         let Some(topic) = owned.config.missed_topic.clone() else { return };
         let client_id = member.and_then(|member| owned.people.get(&member)).map(|person| person.client_id.to_string());
         let text = json!({

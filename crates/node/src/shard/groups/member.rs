@@ -59,9 +59,9 @@ impl Shard {
             self.sample(told.member);
             let owner = owner_of(told.outcome.bound);
             if owner != self.id {
-                self.post.told(owner, told);
-            } else if !self.words.back_mut().is_some_and(|word| word.append(told)) {
-                self.words.push_back(Word::Outcomes(vec![told]));
+                self.mail.post.told(owner, told);
+            } else if !self.groups.words.back_mut().is_some_and(|word| word.append(told)) {
+                self.groups.words.push_back(Word::Outcomes(vec![told]));
             }
         }
         self.clients.outcomes.recycle(outcomes);
@@ -76,9 +76,9 @@ impl Shard {
     /// The same for a word that may go before outcomes.
     pub(super) fn say(&mut self, owner: ShardId, word: Word) {
         if owner == self.id {
-            self.words.push_back(word);
+            self.groups.words.push_back(word);
         } else {
-            self.post.control(owner, Control::Word(word));
+            self.mail.post.control(owner, Control::Word(word));
         }
     }
 

@@ -58,7 +58,7 @@ impl Shard {
 
     fn join(&mut self, from: ShardId, join: Join) {
         let Join { request, group, filter, member, client_id, epoch, grant, profile, is_kept, identity } = join;
-        let known = self.groups.find(&share_name(&group, &filter));
+        let known = self.groups.table.find(&share_name(&group, &filter));
         let whose = (&identity, &*client_id);
         if !self.has_room_for(known, member, whose, request) {
             known.into_iter().for_each(|place| self.note_return(place, request));
@@ -66,34 +66,35 @@ impl Shard {
             if from == self.id {
                 self.refused_join(request, &filter);
             } else {
-                self.post.control(from, Control::Joined { request, refused: Some(filter) });
+                self.mail.post.control(from, Control::Joined { request, refused: Some(filter) });
             }
             return;
         }
         let place = match known {
             Some(place) => place,
             None => {
-                let place = self.groups.insert(&group, &filter, self.beginning(&group, &filter));
+                let place = self.groups.table.insert(&group, &filter, self.beginning(&group, &filter));
                 self.equip(place);
                 place
             }
         };
         self.charge_group(place, known, whose, request);
-        let announced = self.announcer.want(Interest::Groups, &filter, known.is_none(), &mut self.post);
+        let announced =
+            self.subscriptions.announcer.want(Interest::Groups, &filter, known.is_none(), &mut self.mail.post);
         let now_us = self.clients.now_us;
-        if let Some(owned) = self.groups.get(place) {
+        if let Some(owned) = self.groups.table.get(place) {
             let options = MemberOptions { declaration: profile.declaration(&owned.config), qos_max: grant.options.qos };
             owned.group.join(member, Epoch(epoch), options, now_us);
         }
-        self.groups.enrol(place, member, Person { grant, client_id, profile, is_kept });
+        self.groups.table.enrol(place, member, Person { grant, client_id, profile, is_kept });
         self.note_return(place, request);
         let announced = announced.max(self.keep_group(place));
-        self.groups.touch(place);
+        self.groups.table.touch(place);
         match announced {
-            Some(seq) if from == self.id => self.announcer.wait(seq, Waiter::Reply(request.place)),
-            Some(seq) => self.announcer.wait(seq, Waiter::Join(from, request)),
+            Some(seq) if from == self.id => self.subscriptions.announcer.wait(seq, Waiter::Reply(request.place)),
+            Some(seq) => self.subscriptions.announcer.wait(seq, Waiter::Join(from, request)),
             None if from == self.id => self.confirmed(request.place),
-            None => self.post.control(from, Control::Joined { request, refused: None }),
+            None => self.mail.post.control(from, Control::Joined { request, refused: None }),
         }
     }
 
@@ -105,7 +106,7 @@ impl Shard {
         whose: (&Identity, &str),
         request: JoinRequest,
     ) -> bool {
-        match known.and_then(|place| self.groups.get(place)) {
+        match known.and_then(|place| self.groups.table.get(place)) {
             Some(owned) => owned.group.can_join(member),
             None => self.may_begin_group(whose, request),
         }
@@ -160,7 +161,7 @@ impl Shard {
         request: JoinRequest,
     ) {
         let holder = Holder::of_client(identity.name(), client_id);
-        let Some(owned) = self.groups.get(place) else { return };
+        let Some(owned) = self.groups.table.get(place) else { return };
         let is_declared = owned.config.filters.iter().any(|filter| **filter == *owned.filter);
         if request == JoinRequest::NOBODY_WAITS && owned.begun_by.is_none() && !is_declared {
             owned.begun_by = Some(holder);
@@ -172,10 +173,10 @@ impl Shard {
 
     fn unsubscribed(&mut self, share: &str, member: SessionKey, epoch: Epoch) {
         let now_us = self.clients.now_us;
-        let Some(place) = self.groups.find(share) else { return };
-        let Some(owned) = self.groups.get(place) else { return };
+        let Some(place) = self.groups.table.find(share) else { return };
+        let Some(owned) = self.groups.table.get(place) else { return };
         owned.group.unsubscribe(member, epoch, now_us);
-        self.groups.touch(place);
+        self.groups.table.touch(place);
         self.strike_if_gone(place, member);
     }
 
@@ -185,7 +186,7 @@ impl Shard {
             let written = sent.get(&owned.tag).map_or(&[][..], Vec::as_slice);
             owned.group.lost(member, epoch, Written::These(written), now_us);
         });
-        for place in self.groups.of_member(member) {
+        for place in self.groups.table.of_member(member) {
             self.strike_if_gone(place, member);
         }
     }
@@ -196,7 +197,7 @@ impl Shard {
             let written = sent.get(&owned.tag).map_or(&[][..], Vec::as_slice);
             owned.group.end(member, epoch, Written::These(written), now_us);
         });
-        for place in self.groups.of_member(member) {
+        for place in self.groups.table.of_member(member) {
             self.strike(place, member);
         }
     }
@@ -204,8 +205,8 @@ impl Shard {
     fn told(&mut self, told: &Told) {
         let Told { member, epoch, outcome: Outcome { bound, fate } } = *told;
         let now_us = self.clients.now_us;
-        let Some(place) = self.groups.of_tag(bound.group) else { return };
-        let Some(owned) = self.groups.get(place) else { return };
+        let Some(place) = self.groups.table.of_tag(bound.group) else { return };
+        let Some(owned) = self.groups.table.get(place) else { return };
         let (epoch, id) = (Epoch(epoch), AssignmentId(bound.assignment));
         let group = &mut owned.group;
         // Whether the member had it: if not, that is counted in the group.
@@ -221,30 +222,30 @@ impl Shard {
                 return entry.into_iter().for_each(|entry| self.finish_message(place, entry));
             }
         };
-        self.groups.touch(place);
+        self.groups.table.touch(place);
         self.strike_if_gone(place, member);
     }
 
     /// Who had unsubscribed and has nothing any more is forgotten.
     fn strike_if_gone(&mut self, place: usize, member: SessionKey) {
-        if self.groups.get(place).is_some_and(|owned| !owned.group.has_member(member)) {
+        if self.groups.table.get(place).is_some_and(|owned| !owned.group.has_member(member)) {
             self.strike(place, member);
         }
     }
 
     /// Nothing is known of a member any more.
     fn strike(&mut self, place: usize, member: SessionKey) {
-        self.groups.strike(place, member);
+        self.groups.table.strike(place, member);
         let _ = self.keep_group(place);
     }
 
     fn in_groups_of(&mut self, member: SessionKey, mut work: impl FnMut(&mut super::owned::OwnedGroup, u64)) {
         let now_us = self.clients.now_us;
-        for place in self.groups.of_member(member) {
-            if let Some(owned) = self.groups.get(place) {
+        for place in self.groups.table.of_member(member) {
+            if let Some(owned) = self.groups.table.get(place) {
                 work(owned, now_us);
             }
-            self.groups.touch(place);
+            self.groups.table.touch(place);
         }
     }
 }

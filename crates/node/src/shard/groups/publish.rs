@@ -9,6 +9,7 @@ use lapwing_session::Routed;
 use super::Shard;
 use crate::config::{DispatchConfig, GroupConfig, GroupKey, GroupRule};
 use crate::metrics::{DropReason, ShardCounters};
+use crate::shard::groups::GroupRoom;
 use crate::shard::publish::delivery::DeliveryContext;
 use crate::signals::{Said, SaidBy};
 use crate::slot::stable_hash;
@@ -56,7 +57,7 @@ impl Common {
 impl Shard {
     /// Gives a message to every group here that wants its topic; true when one took it.
     pub(in crate::shard) fn publish_to_groups(&mut self, context: &mut DeliveryContext<'_>) -> bool {
-        let Shard { groups, clients, shared, counters, .. } = self;
+        let Shard { groups: GroupRoom { table: groups, .. }, clients, shared, counters, .. } = self;
         let (mut common, mut taken, mut empty) = (None, false, 0);
         let routed = context.routed;
         let qos = routed.publish().qos;

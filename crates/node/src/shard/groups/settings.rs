@@ -18,10 +18,10 @@ impl Shard {
     /// Looks whether the tables have changed since this shard looked last.
     pub(in crate::shard) fn renew_groups(&mut self) {
         let version = self.shared.groups.version();
-        if version == self.groups_version {
+        if version == self.groups.version {
             return;
         }
-        let is_first = std::mem::replace(&mut self.groups_version, version) == 0;
+        let is_first = std::mem::replace(&mut self.groups.version, version) == 0;
         let tables = self.shared.groups.tables();
         if is_first {
             self.expect_groups(&tables);
@@ -38,14 +38,14 @@ impl Shard {
     /// Groups that are there take what is new.
     fn change_groups(&mut self, tables: &GroupTables) {
         let now_us = self.shared.now_us();
-        for place in self.groups.places() {
-            let Some(owned) = self.groups.get(place) else { continue };
+        for place in self.groups.table.places() {
+            let Some(owned) = self.groups.table.get(place) else { continue };
             let beginning = Beginning::new(tables, &self.shared.config.dispatch, &owned.name, &owned.filter);
             if owned.take(beginning, now_us) {
                 self.equip(place);
             }
             let _ = self.keep_group(place);
-            self.groups.touch(place);
+            self.groups.table.touch(place);
         }
     }
 
@@ -54,7 +54,7 @@ impl Shard {
         for (name, filter) in tables.iter().flat_map(|(name, config)| config.filters.iter().map(move |f| (name, f))) {
             let owner = self.shared.placement.owner_of(Slot::of_group(name, filter)).shard;
             if owner != self.id {
-                self.tree.insert(filter, Target::Groups(owner), Grant::default());
+                self.subscriptions.tree.insert(filter, Target::Groups(owner), Grant::default());
             }
         }
     }
@@ -64,16 +64,16 @@ impl Shard {
         for (name, config) in tables {
             for filter in &config.filters {
                 let is_here = self.shared.placement.owner_of(Slot::of_group(name, filter)).shard == self.id;
-                if is_here && self.groups.find(&crate::words::share_name(name, filter)).is_none() {
+                if is_here && self.groups.table.find(&crate::words::share_name(name, filter)).is_none() {
                     let beginning = Beginning::new(tables, &self.shared.config.dispatch, name, filter);
                     // It counts like others, and begins in any case.
                     let _ = self.shared.groups.begins(u32::MAX);
-                    let place = self.groups.insert(name, filter, beginning);
+                    let place = self.groups.table.insert(name, filter, beginning);
                     self.equip(place);
-                    self.groups.touch(place);
+                    self.groups.table.touch(place);
                     // Nobody waits for it. At the start everybody knows it; later who publishes before another shard has
                     // heard of it was too early.
-                    let _ = self.announcer.want(Interest::Groups, filter, true, &mut self.post);
+                    let _ = self.subscriptions.announcer.want(Interest::Groups, filter, true, &mut self.mail.post);
                     let _ = self.keep_group(place);
                     self.wanted_from_holds(filter);
                 }

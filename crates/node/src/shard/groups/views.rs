@@ -22,8 +22,8 @@ impl Shard {
 
     fn page_of_groups(&self, query: &GroupQuery) -> ShardPage {
         let now_us = self.shared.now_us();
-        let wanted = self.groups.behind(query.begins_behind()).take_while(|owned| query.wants(&owned.name));
-        let mut page = ShardPage::of(self.groups.len());
+        let wanted = self.groups.table.behind(query.begins_behind()).take_while(|owned| query.wants(&owned.name));
+        let mut page = ShardPage::of(self.groups.table.len());
         for owned in wanted {
             if !page.has_room(query) {
                 page.has_more = true;
@@ -37,12 +37,13 @@ impl Shard {
     /// Declared groups come first: whether there is room for others is known when there are no more of them.
     fn sample_of_groups(&self) -> GroupSample {
         let (now_us, config) = (self.shared.now_us(), &self.shared.config.dispatch);
-        let (groups, members) = (self.groups.len(), self.groups.iter().map(|(_, one)| one.group.member_count()).sum());
+        let (groups, members) =
+            (self.groups.table.len(), self.groups.table.iter().map(|(_, one)| one.group.member_count()).sum());
         let mut room = GroupRoom::new(config);
         let mut reports = Vec::new();
         let is_declared = |owned: &&OwnedGroup| owned.group.settings().is_durable;
-        let declared = self.groups.behind(None).filter(is_declared);
-        let others = self.groups.behind(None).filter(|owned| !is_declared(owned));
+        let declared = self.groups.table.behind(None).filter(is_declared);
+        let others = self.groups.table.behind(None).filter(|owned| !is_declared(owned));
         for owned in declared.chain(others) {
             if room.is_full() {
                 break;

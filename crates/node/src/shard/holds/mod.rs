@@ -25,6 +25,7 @@ use lapwing_session::CommitToken;
 use rustc_hash::FxBuildHasher;
 
 use super::Shard;
+use super::room::Room;
 use crate::config::Config;
 use crate::mail::{Control, OfferedList};
 use crate::shared::Shared;
@@ -47,6 +48,16 @@ pub(crate) struct Holds {
     declined: HashMap<(ShardId, u32), Declined, FxBuildHasher>,
     /// What owners are to be told.
     answers: Vec<(ShardId, OfferedList)>,
+}
+
+impl Room for Holds {
+    fn has_work(shard: &mut Shard) -> bool {
+        shard.has_hold_work()
+    }
+
+    fn is_settled(shard: &mut Shard) -> bool {
+        shard.holds.is_settled()
+    }
 }
 
 impl Holds {
@@ -87,15 +98,15 @@ impl Shard {
     /// Whether a turn would bring a hold on.
     pub(super) fn has_hold_work(&self) -> bool {
         let has_work = self.holds.owned.iter().any(Hold::has_work);
-        !self.holds.answers.is_empty() || (has_work && self.is_listening && self.post.has_credit())
+        !self.holds.answers.is_empty() || (has_work && self.connections.is_listening && self.mail.post.has_credit())
     }
 
     /// Answers other owners, and lets the holds here offer what they may.
     pub(super) fn run_holds(&mut self) {
         for (to, list) in std::mem::take(&mut self.holds.answers) {
-            self.post.control(to, Control::Offered(Box::new(list)));
+            self.mail.post.control(to, Control::Offered(Box::new(list)));
         }
-        if !self.is_listening {
+        if !self.connections.is_listening {
             // Not everybody is back yet.
             return;
         }
@@ -110,7 +121,7 @@ impl Shard {
             if shard == self.id {
                 self.wanted_from_holds(filter);
             } else {
-                self.post.control(shard, Control::Wanted { filter: filter.into() });
+                self.mail.post.control(shard, Control::Wanted { filter: filter.into() });
             }
         }
     }

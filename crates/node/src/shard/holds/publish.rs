@@ -9,6 +9,7 @@ use super::book::HOLD_NAME;
 use super::owned::HeldMessage;
 use super::{Holds, Shard};
 use crate::mail::{HoldRoute, RouteFlags, RouteHeader};
+use crate::shard::durable::DurableRoom;
 use crate::shard::publish::delivery::DeliveryContext;
 use crate::slot::ShardId;
 
@@ -54,7 +55,7 @@ impl Shard {
     pub(in crate::shard) fn hold_message(&mut self, hold: u32, context: &mut DeliveryContext<'_>) -> bool {
         let place = self.holds.places.get(hold as usize).copied().flatten();
         let Some(place) = place.filter(|place| self.may_hold(*place, context)) else { return false };
-        let Shard { holds, clients, log, now_ms, .. } = self;
+        let Shard { holds, clients, durable: DurableRoom { log, .. }, now_ms, .. } = self;
         let hold = &mut holds.owned[place];
         let (routed, mut entry) = (context.routed, None);
         let publish = routed.publish();

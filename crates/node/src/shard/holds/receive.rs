@@ -76,11 +76,11 @@ impl Shard {
 
     /// Whether somebody here can take a message of a topic now, or nobody is there at all. Who is away has a queue for it.
     fn has_receiver_with_room(&mut self, topic: &str) -> bool {
-        if self.groups.wants(topic) {
+        if self.groups.table.wants(topic) {
             return true;
         }
         let mut sessions: Vec<SessionKey> = Vec::new();
-        self.tree.matches(topic, |entries| {
+        self.subscriptions.tree.matches(topic, |entries| {
             if let Target::Session(key) = entries[0].subscriber {
                 sessions.push(key);
             }

@@ -80,7 +80,7 @@ impl Shard {
         let mut batch = OfferBatch::default();
         let mut bytes = 0;
         for _ in 0..OFFERED_PER_TURN {
-            if batch.items.len() >= BATCH_MESSAGES || bytes >= BATCH_BYTES || !self.post.has_credit() {
+            if batch.items.len() >= BATCH_MESSAGES || bytes >= BATCH_BYTES || !self.mail.post.has_credit() {
                 break;
             }
             let Some(topic) = self.holds.owned[place].queue.next_ready().cloned() else { break };
@@ -218,8 +218,9 @@ impl Shard {
     }
 
     fn targets_of(&mut self, topic: &str) -> Targets {
-        let mut targets = Targets { own: !self.groups.is_empty() && self.groups.wants(topic), ..Targets::default() };
-        self.tree.matches(topic, |entries| match entries[0].subscriber {
+        let mut targets =
+            Targets { own: !self.groups.table.is_empty() && self.groups.table.wants(topic), ..Targets::default() };
+        self.subscriptions.tree.matches(topic, |entries| match entries[0].subscriber {
             Target::Session(_) => targets.own = true,
             other => _ = targets.plan.add(other),
         });

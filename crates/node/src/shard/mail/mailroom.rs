@@ -20,7 +20,7 @@ pub(in crate::shard) const ELSEWHERE: SessionKey = SessionKey(u64::MAX);
 impl Shard {
     /// Takes what has come, a bounded amount from each lane.
     pub(in crate::shard) fn take_mail(&mut self) {
-        let mut inlets = std::mem::take(&mut self.inlets);
+        let mut inlets = std::mem::take(&mut self.mail.inlets);
         for inlet in &mut inlets {
             let mut taken = 0;
             while taken < CONTROL_PER_TURN
@@ -39,16 +39,16 @@ impl Shard {
                 applied = self.take_batch(inlet.from, batch).or(applied);
             }
             if let Some(seq) = applied {
-                self.mail_moved = true;
+                self.mail.moved = true;
                 let (retained_sent, posted) =
                     (self.retained.sequences.sent(), self.retained.sequences.posted(inlet.from));
-                self.post.control(inlet.from, Control::Announced { seq, retained_sent, posted });
+                self.mail.post.control(inlet.from, Control::Announced { seq, retained_sent, posted });
             }
         }
         for inlet in &mut inlets {
             for _ in 0..PARCELS_PER_TURN {
                 let Some(parcel) = inlet.direct.take() else { break };
-                self.mail_moved = true;
+                self.mail.moved = true;
                 self.hear_of(inlet.from);
                 self.take_direct(&parcel);
             }
@@ -56,19 +56,19 @@ impl Shard {
         for inlet in &mut inlets {
             // A publish may have to be handed on to a group's member: without room for that it stays where it is.
             for _ in 0..PARCELS_PER_TURN {
-                let true = self.post.has_all_direct_credit() else { break };
+                let true = self.mail.post.has_all_direct_credit() else { break };
                 let Some(parcel) = inlet.publish.take() else { break };
-                self.mail_moved = true;
+                self.mail.moved = true;
                 self.hear_of(inlet.from);
                 self.take_publish(inlet.from, &parcel);
             }
         }
-        self.inlets = inlets;
+        self.mail.inlets = inlets;
     }
 
     /// Mail of another shard is in hand: what is written on its account is logged after what that one has written before.
     fn hear_of(&mut self, from: ShardId) {
-        if let Some(log) = &mut self.log {
+        if let Some(log) = &mut self.durable.log {
             log.hear(from.index());
         }
     }
@@ -89,7 +89,7 @@ impl Shard {
             }
             Control::Announced { seq, retained_sent, posted } => {
                 self.retained.sequences.in_force(from, &retained_sent, posted);
-                for waiter in self.announcer.announced(from, seq) {
+                for waiter in self.subscriptions.announcer.announced(from, seq) {
                     self.stop_waiting(waiter);
                 }
             }
@@ -113,12 +113,12 @@ impl Shard {
             Interest::Kept => Target::Keeper(from),
         };
         if add {
-            self.tree.insert(filter, target, Grant::default());
+            self.subscriptions.tree.insert(filter, target, Grant::default());
             if interest == Interest::Groups {
                 // A declared group waits for nobody.
                 self.wanted_from_holds(filter);
             }
-        } else if self.tree.remove(filter, target) == Removal::NotFound {
+        } else if self.subscriptions.tree.remove(filter, target) == Removal::NotFound {
             debug_assert!(false, "a filter was withdrawn that was never announced");
         }
     }
@@ -126,7 +126,7 @@ impl Shard {
     fn stop_waiting(&mut self, waiter: Waiter) {
         match waiter {
             Waiter::Reply(place) => self.confirmed(place),
-            Waiter::Join(shard, request) => self.post.control(shard, Control::Joined { request, refused: None }),
+            Waiter::Join(shard, request) => self.mail.post.control(shard, Control::Joined { request, refused: None }),
         }
     }
 
@@ -148,7 +148,7 @@ impl Shard {
         for (header, frame) in parcel.iter() {
             self.retained.sequences.take(from);
             if header.flags.has(RouteFlags::KEEP) {
-                self.confirmations.taken(from.index());
+                self.durable.confirmations.taken(from.index());
             }
             let Some(publish) = decode_frame(frame) else {
                 debug_assert!(false, "a frame of our own could not be read");

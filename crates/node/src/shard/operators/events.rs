@@ -17,7 +17,9 @@ const EVENTS_PER_TURN: usize = 64;
 impl Shard {
     /// Notes that something has happened to a client, if that is published.
     pub(in crate::shard) fn note_event(&mut self, client: &HookClient, happened: &Happened<'_>) {
-        if self.happenings.wants(happened) && !self.happenings.add(Event::of(client, happened, now_us())) {
+        if self.operators.happenings.wants(happened)
+            && !self.operators.happenings.add(Event::of(client, happened, now_us()))
+        {
             self.counters.traffic.events_dropped.add(1);
         }
     }
@@ -28,7 +30,7 @@ impl Shard {
             if !self.may_publish_events() {
                 return;
             }
-            let Some(Event { topic, payload }) = self.happenings.take() else { return };
+            let Some(Event { topic, payload }) = self.operators.happenings.take() else { return };
             // With an acknowledgement, so that it is kept for those who are away; nobody waits for one here.
             let publish = Publish { qos: QoS::AtLeastOnce, ..Publish::qos0(&topic, payload.as_bytes()) };
             let _ = self.route_as_it_is(&Routed::new(publish, NOBODY, self.now_ms), &mut Publisher::named(OURSELVES));
@@ -38,7 +40,7 @@ impl Shard {
 
     /// True when `publish_events` would get something done; not before the subscriptions of every shard are known here.
     pub(in crate::shard) fn may_publish_events(&self) -> bool {
-        let is_time = self.is_listening && !self.happenings.is_empty();
-        is_time && self.post.has_credit() && self.log.as_ref().is_none_or(LogFeed::has_credit)
+        let is_time = self.connections.is_listening && !self.operators.happenings.is_empty();
+        is_time && self.mail.post.has_credit() && self.durable.log.as_ref().is_none_or(LogFeed::has_credit)
     }
 }

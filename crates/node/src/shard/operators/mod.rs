@@ -16,12 +16,39 @@ use lapwing_codec::ReasonCode;
 use lapwing_session::CommitToken;
 
 use super::Shard;
+use super::room::Room;
 use crate::desk::Reply;
+use crate::events::EventQueue;
 use crate::session_reports::{Emptied, SessionAsk};
 use list::Listing;
+use sys::Sys;
 
 /// Messages of an emptied queue that go in one turn.
 const MESSAGES_PER_SHARE: usize = 1024;
+
+/// What is said to operators: because they ask, and of its own accord.
+pub(super) struct OperatorRoom {
+    /// What operators want of the sessions here.
+    pub(super) requests: OperatorRequests,
+    /// Where this shard publishes the `$SYS` tree.
+    pub(super) sys: Option<Sys>,
+    /// What clients have done, to be published.
+    pub(super) happenings: EventQueue,
+}
+
+impl Room for OperatorRoom {
+    fn has_work(shard: &mut Shard) -> bool {
+        let committed = shard.clients.commit_tokens.committed();
+        shard.operators.requests.has_work(committed)
+            || shard.may_publish_events()
+            || shard.shared.report_desk(shard.id.index()).is_asked()
+            || shard.shared.session_desk(shard.id.index()).is_asked()
+    }
+
+    fn is_settled(shard: &mut Shard) -> bool {
+        shard.operators.happenings.is_empty()
+    }
+}
 
 /// What operators have asked or ordered and were not answered yet.
 #[derive(Default)]
@@ -65,13 +92,13 @@ impl Shard {
     /// Takes new questions, works on one of them, and answers orders that the disk has.
     pub(super) fn serve_operators(&mut self) {
         let new = self.shared.session_desk(self.id.index()).take();
-        self.operator_requests.line.extend(new.into_iter().map(Work::Ask));
+        self.operators.requests.line.extend(new.into_iter().map(Work::Ask));
         self.answer_done();
-        if let Some(work) = self.operator_requests.line.pop_front()
+        if let Some(work) = self.operators.requests.line.pop_front()
             && let Some(rest) = self.work_on(work)
         {
             // Behind the others: what is asked of one session does not wait for a list of all.
-            self.operator_requests.line.push_back(rest);
+            self.operators.requests.line.push_back(rest);
         }
     }
 
@@ -79,8 +106,8 @@ impl Shard {
         let committed = self.clients.commit_tokens.committed();
         let is_committed =
             |done: &VecDeque<(CommitToken, Done)>| done.front().is_some_and(|(token, _)| *token <= committed);
-        while is_committed(&self.operator_requests.done)
-            && let Some((_, done)) = self.operator_requests.done.pop_front()
+        while is_committed(&self.operators.requests.done)
+            && let Some((_, done)) = self.operators.requests.done.pop_front()
         {
             match done {
                 Done::Ended(reply) => reply.send(true),
@@ -134,7 +161,7 @@ impl Shard {
     /// That a session is over is being written down: who has ended it hears of it when that is done.
     pub(super) fn answer_ended(&mut self, reply: Reply<bool>) {
         let token = self.clients.commit_tokens.take();
-        self.operator_requests.done.push_back((token, Done::Ended(reply)));
+        self.operators.requests.done.push_back((token, Done::Ended(reply)));
     }
 
     /// Ends a client's connection; it may come again at once, and its session is there if it was to stay.
@@ -154,7 +181,7 @@ impl Shard {
             return reply.send(());
         }
         let token = self.clients.commit_tokens.take();
-        self.operator_requests.done.push_back((token, Done::Renewed(reply)));
+        self.operators.requests.done.push_back((token, Done::Renewed(reply)));
     }
 
     fn begin_to_empty(&mut self, client_id: Box<str>, reply: Reply<Option<Emptied>>) -> Option<Work> {
@@ -187,7 +214,7 @@ impl Shard {
         let Emptying { emptied, reply, .. } = emptying;
         if is_kept {
             let token = self.clients.commit_tokens.take();
-            self.operator_requests.done.push_back((token, Done::Emptied(emptied, reply)));
+            self.operators.requests.done.push_back((token, Done::Emptied(emptied, reply)));
         } else {
             reply.send(Some(emptied));
         }

@@ -32,8 +32,8 @@ impl Sys {
 impl Shard {
     /// Publishes what has changed, and sees to the next time.
     pub(in crate::shard) fn publish_sys(&mut self) {
-        let Some(mut sys) = self.sys.take() else { return };
-        let has_credit = self.post.has_credit();
+        let Some(mut sys) = self.operators.sys.take() else { return };
+        let has_credit = self.mail.post.has_credit();
         if has_credit && !self.draining {
             let totals = Totals::collect(&sys.counters, &self.shared);
             for (topic, value) in sys.board.update(&totals, self.shared.clock.uptime_ms()) {
@@ -42,7 +42,7 @@ impl Shard {
         }
         let wait_ms = if has_credit { sys.interval_ms } else { AGAIN_MS };
         self.timers.add(self.now_ms + wait_ms, Due::Sys);
-        self.sys = Some(sys);
+        self.operators.sys = Some(sys);
     }
 
     fn publish_value(&mut self, topic: &str, value: &str) {

@@ -138,7 +138,7 @@ impl Shard {
     #[inline]
     fn repeats_of(&self, origin: Option<Origin>) -> u16 {
         let Some(origin) = origin.filter(|origin| origin.is_resent) else { return 0 };
-        self.recovered.as_ref().map_or(0, |recovered| recovered.data_groups.having(&origin.logged()))
+        self.durable.recovered.as_ref().map_or(0, |recovered| recovered.data_groups.having(&origin.logged()))
     }
 }
 

@@ -9,12 +9,13 @@ use lapwing_codec::{Publish, QoS};
 use crate::shard::Shard;
 use crate::shard::connections::connection::Pause;
 use crate::shard::publish::route::Target;
+use crate::shard::subscribe::SubscribeRoom;
 
 impl Shard {
     /// Whether the log has no room for a message, should it be one to keep.
     #[inline]
     pub(in crate::shard) fn needs_log(&self, publish: &Publish<'_>) -> bool {
-        let Some(log) = &self.log else { return false };
+        let Some(log) = &self.durable.log else { return false };
         // On a full disk what is not acknowledged is dropped by its streams, and waits for nothing.
         log.is_overfull() || (publish.qos != QoS::AtMostOnce && log.takes_nothing())
     }
@@ -36,7 +37,7 @@ impl Shard {
     /// Whether a message on `topic` would go to the log of this shard or of another one; `in_streams_only`: of all that wants
     /// it, streams alone have it there.
     fn would_keep(&mut self, topic: &str, in_streams_only: bool) -> bool {
-        let Shard { tree, clients, .. } = self;
+        let Shard { subscriptions: SubscribeRoom { tree, .. }, clients, .. } = self;
         let mut would_keep = false;
         tree.matches(topic, |entries| {
             would_keep |= match entries[0].subscriber {

@@ -28,7 +28,7 @@ impl LossWatch {
 impl Shard {
     /// Tells the operator of a group that has begun to lose messages.
     pub(in crate::shard) fn tell_group_loss(&mut self, place: usize) {
-        let Some(owned) = self.groups.get(place) else { return };
+        let Some(owned) = self.groups.table.get(place) else { return };
         let lost = owned.group.counters().dropped(GroupDrop::QueueFull);
         let (messages, bytes, settings) = (owned.group.queued(), owned.group.queued_bytes(), owned.group.settings());
         let is_half_empty = messages <= settings.queue_messages_max / 2 && bytes <= settings.queue_bytes_max / 2;

@@ -45,11 +45,11 @@ impl Shard {
     /// The message with another deadline, where it has one here.
     #[inline]
     pub(in crate::shard) fn with_deadline<'p>(&mut self, routed: &Routed<'p>) -> Option<Routed<'p>> {
-        if !self.topic_rules.bound_expiry() {
+        if !self.publish.topic_rules.bound_expiry() {
             return None;
         }
         let said_ms = routed.expires_at_ms();
-        let expiry = self.topic_rules.expiry_of(routed.publish().topic);
+        let expiry = self.publish.topic_rules.expiry_of(routed.publish().topic);
         let deadline_ms = expiry.deadline_ms(said_ms, self.now_ms);
         if deadline_ms == said_ms {
             return None;

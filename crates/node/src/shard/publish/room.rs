@@ -27,6 +27,7 @@ use crate::shard::connections::connection::Pause;
 use crate::shard::connections::serve::{Client, Flow};
 use crate::shard::mail::mailroom::ELSEWHERE;
 use crate::shard::publish::route::Target;
+use crate::shard::subscribe::SubscribeRoom;
 use crate::slot::ShardId;
 
 /// Expired messages that a shard gives up in one turn.
@@ -130,7 +131,7 @@ impl Shard {
         for &(shard, wanted) in asked {
             let posted = self.retained.sequences.posted(shard);
             let question = RoomQuestion { index, born, topic: topic.into(), bytes, holder, wanted, posted };
-            self.post.control(shard, Control::AskRoom(Box::new(question)));
+            self.mail.post.control(shard, Control::AskRoom(Box::new(question)));
         }
         true
     }
@@ -153,7 +154,7 @@ impl Shard {
 
     /// Whether every session here that wants a message has room for it; and the other shards that have such sessions.
     fn look_at_queues(&mut self, topic: &str, bytes: u64) -> (bool, Vec<ShardId>) {
-        let Shard { tree, clients, .. } = self;
+        let Shard { subscriptions: SubscribeRoom { tree, .. }, clients, .. } = self;
         let (mut has_room, mut shards) = (true, Vec::new());
         tree.matches(topic, |entries| match entries[0].subscriber {
             Target::Session(key) => {
@@ -179,7 +180,7 @@ impl Shard {
             RoomWanted::Queues if self.look_at_queues(topic, bytes).0 => Ok(None),
             RoomWanted::Queues => Err(NoRoom::Queues),
         };
-        self.post.control(from, Control::Room { index, born, found });
+        self.mail.post.control(from, Control::Room { index, born, found });
     }
 
     /// Answers the questions before which mail had to come that has come meanwhile.

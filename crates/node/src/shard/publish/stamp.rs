@@ -41,13 +41,13 @@ impl Shard {
     fn route_stamped(&mut self, routed: &Routed<'_>, publisher: &mut Publisher<'_>) -> Accepted {
         let publish = *routed.publish();
         let own = unstamped(publish.properties.user);
-        let mut stamper = std::mem::take(&mut self.stamper);
+        let mut stamper = std::mem::take(&mut self.publish.stamper);
         let is_stamped = self.shared.stamps.are_wanted() && self.stamp(&mut stamper, routed, own, publisher.client_id);
         let user = if is_stamped { stamper.buf.user() } else { own };
         let publish = Publish { properties: PublishProperties { user, ..publish.properties }, ..publish };
         let routed = Routed::with_deadline(publish, routed.publisher(), routed.expires_at_ms());
         let accepted = self.route_as_it_is(&routed, publisher);
-        self.stamper = stamper;
+        self.publish.stamper = stamper;
         accepted
     }
 
@@ -57,9 +57,9 @@ impl Shard {
         let (key, publish) = (routed.publisher(), routed.publish());
         session.clear();
         self.shared.stamps.name_session(key, self.clients.kept(key), session);
-        self.stamped += 1;
+        self.publish.stamped += 1;
         message_id.clear();
-        self.shared.stamps.name_message(self.id, self.stamped, message_id);
+        self.shared.stamps.name_message(self.id, self.publish.stamped, message_id);
         let stamp = Stamp { client_id, session, qos: publish.qos, message_id, ingress_us: now_us() };
         let is_stamped = publish.payload.len() <= PAYLOAD_BYTES_MAX && buf.stamp(&stamp, own).is_ok();
         self.counters.traffic.unstamped.add(u64::from(!is_stamped));

@@ -115,11 +115,11 @@ enum Said {
 impl Shard {
     /// Takes the rules over if they have changed.
     pub(in crate::shard) fn renew_topic_rules(&mut self) {
-        if self.topic_rules.version == self.shared.topics.version() {
+        if self.publish.topic_rules.version == self.shared.topics.version() {
             return;
         }
         let (tables, version) = self.shared.topics.tables();
-        self.topic_rules = TopicRules::new(&tables, MessageExpiry::of(&self.shared.config.limits), version);
+        self.publish.topic_rules = TopicRules::new(&tables, MessageExpiry::of(&self.shared.config.limits), version);
         if let Some(keeping) = &mut self.clients.keeping {
             keeping.rules_version = version;
         }
@@ -127,14 +127,14 @@ impl Shard {
 
     /// True when there are others than those taken over.
     pub(in crate::shard) fn has_new_topic_rules(&self) -> bool {
-        self.topic_rules.version != self.shared.topics.version()
+        self.publish.topic_rules.version != self.shared.topics.version()
     }
 
     /// Whether a message is kept in memory alone, where it would be on disk without a rule.
     #[inline]
     pub(in crate::shard) fn is_in_memory(&mut self, publish: &Publish<'_>) -> bool {
         let may_be_kept = publish.qos == QoS::AtLeastOnce || (publish.retain && publish.qos == QoS::AtMostOnce);
-        may_be_kept && self.clients.keeping.is_some() && self.topic_rules.keeps_in_memory(publish.topic)
+        may_be_kept && self.clients.keeping.is_some() && self.publish.topic_rules.keeps_in_memory(publish.topic)
     }
 }
 

@@ -30,7 +30,7 @@ impl Shard {
             return;
         }
         self.retained.timer_ms = None;
-        if self.log.as_ref().is_some_and(|log| !log.has_credit()) {
+        if self.durable.log.as_ref().is_some_and(|log| !log.has_credit()) {
             // Each of them is a word in the log, and publishers come first.
             return self.set_retained_timer(self.now_ms + LATE_MS);
         }

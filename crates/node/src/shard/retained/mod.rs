@@ -12,6 +12,8 @@ use std::sync::Arc;
 use self::replay::Replays;
 use self::sequence::Sequences;
 use self::table::RetainedTable;
+use super::Shard;
+use super::room::Room;
 use crate::identity_shares::IdentityShares;
 use crate::mail::{PageRequest, RoomQuestion};
 use crate::retained_share::RetainedShare;
@@ -46,5 +48,11 @@ impl RetainedRoom {
             replays: Replays::default(),
             sequences: Sequences::new(own, shards),
         }
+    }
+}
+
+impl Room for RetainedRoom {
+    fn has_work(shard: &mut Shard) -> bool {
+        shard.retained.replays.can_move()
     }
 }

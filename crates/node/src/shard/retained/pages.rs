@@ -29,7 +29,7 @@ impl Shard {
         if from == self.id {
             self.take_page(from, &page);
         } else {
-            self.post.control(from, Control::Page(page));
+            self.mail.post.control(from, Control::Page(page));
         }
     }
 

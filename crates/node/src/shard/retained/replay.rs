@@ -56,7 +56,7 @@ impl Shard {
     /// Begins to send what is retained under `filter`: by its one owner, or by every shard when it has wildcards.
     pub(in crate::shard) fn start_replay(&mut self, filter: &str, before: Before, to: SessionKey) {
         let (owner, last) = match filter.contains(['+', '#']) {
-            true => (ShardId(0), ShardId((self.post.shards() - 1) as u8)),
+            true => (ShardId(0), ShardId((self.mail.post.shards() - 1) as u8)),
             false => (self.owner_of_topic(filter), self.owner_of_topic(filter)),
         };
         let start = self.retained.sequences.start();
@@ -89,7 +89,7 @@ impl Shard {
 
     /// What comes live is noted only while somebody may ask for it.
     fn look_away(&mut self) {
-        if self.retained.replays.unripe.is_empty() && !self.answers.await_replays() {
+        if self.retained.replays.unripe.is_empty() && !self.subscriptions.answers.await_replays() {
             self.retained.sequences.delivered.stop_watching();
             if self.retained.replays.lines.is_empty() {
                 self.retained.sequences.delivered.forget();
@@ -131,7 +131,7 @@ impl Shard {
         if owner == self.id {
             self.answer_page(owner, request);
         } else {
-            self.post.control(owner, Control::AskPage(request));
+            self.mail.post.control(owner, Control::AskPage(request));
         }
         true
     }

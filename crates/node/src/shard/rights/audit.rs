@@ -58,7 +58,7 @@ impl Shard {
             });
             (text, facts)
         });
-        if is_told && self.happenings.is_on() {
+        if is_told && self.operators.happenings.is_on() {
             let (address, version) = (self.address(index), connect.version.level());
             let client = HookClient { client_id: told(connect.client_id).into(), identity: None, address, version };
             let (name, listener) = (connect.username.map(told), self.listener_url(index).to_owned());

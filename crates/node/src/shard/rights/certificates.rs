@@ -80,36 +80,36 @@ impl Shard {
     /// Begins a round if the files were read again.
     pub(in crate::shard) fn begin_recheck(&mut self) {
         let version = self.shared.listeners().version();
-        if self.recheck.version == version {
+        if self.rights.recheck.version == version {
             return;
         }
         let indexes = self.clients.connection_indexes();
         let waiting = indexes.into_iter().filter_map(|index| Some((index, self.clients.connection(index)?.born)));
-        self.recheck = Recheck { version, waiting: waiting.collect(), ended: self.recheck.ended };
+        self.rights.recheck = Recheck { version, waiting: waiting.collect(), ended: self.rights.recheck.ended };
     }
 
     /// True when a round is under way, or has to begin.
     pub(in crate::shard) fn has_rechecks(&self) -> bool {
-        !self.recheck.waiting.is_empty() || self.recheck.version != self.shared.listeners().version()
+        !self.rights.recheck.waiting.is_empty() || self.rights.recheck.version != self.shared.listeners().version()
     }
 
     /// Goes on with the round.
     pub(in crate::shard) fn run_rechecks(&mut self) {
         self.begin_recheck();
-        if self.recheck.waiting.is_empty() {
+        if self.rights.recheck.waiting.is_empty() {
             return;
         }
         for _ in 0..CHECKS_PER_TURN {
-            let Some((index, born)) = self.recheck.waiting.pop() else { break };
+            let Some((index, born)) = self.rights.recheck.waiting.pop() else { break };
             if self.clients.connection(index).is_some_and(|connection| connection.born == born)
                 && let Some(lapse) = self.certificate_lapse(index)
             {
-                self.recheck.ended += 1;
+                self.rights.recheck.ended += 1;
                 self.end_lapsed(index, lapse);
             }
         }
-        if self.recheck.waiting.is_empty() && self.recheck.ended > 0 {
-            let ended = std::mem::take(&mut self.recheck.ended);
+        if self.rights.recheck.waiting.is_empty() && self.rights.recheck.ended > 0 {
+            let ended = std::mem::take(&mut self.rights.recheck.ended);
             self.shared.tell(NoticeKind::Refused, format!(
                 "{ended} connections ended: their certificates or keys are not good any more by the files that were read again"
             ));

@@ -13,8 +13,8 @@ impl Shard {
     /// before anything else that a session could take part in.
     pub(in crate::shard) fn renew_permissions(&mut self) {
         let version = Some(self.shared.authority.version());
-        if self.permissions_version != version {
-            self.permissions_version = version;
+        if self.rights.permissions_version != version {
+            self.rights.permissions_version = version;
             for key in self.clients.session_keys() {
                 let Some(row) = self.clients.row(key) else { continue };
                 let identity = row.standing.identity.clone();
@@ -22,7 +22,7 @@ impl Shard {
             }
         }
         if self.owes_expulsions() {
-            self.expelled_version = version;
+            self.rights.expelled_version = version;
             self.expel_unwelcome();
         }
     }
@@ -30,7 +30,7 @@ impl Shard {
     /// Whether sessions may be there whose users are not welcome any more. At the start they go when clients may come: their
     /// wills must reach sessions of every shard, and before, their subscriptions are not known here.
     pub(in crate::shard) fn owes_expulsions(&self) -> bool {
-        self.is_listening && self.expelled_version != Some(self.shared.authority.version())
+        self.connections.is_listening && self.rights.expelled_version != Some(self.shared.authority.version())
     }
 
     fn expel_unwelcome(&mut self) {

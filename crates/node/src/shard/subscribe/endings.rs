@@ -50,8 +50,8 @@ impl Shard {
             self.publish_will(will, ended.client_id(), who, holder);
         }
         let filters = ended.into_filters().filter(|filter| !filter.starts_with("$share/")).collect();
-        let is_first = self.endings.is_empty();
-        self.endings.add(key, is_keeper, filters);
+        let is_first = self.subscriptions.endings.is_empty();
+        self.subscriptions.endings.add(key, is_keeper, filters);
         if is_first {
             self.withdraw_ended();
         }
@@ -59,15 +59,15 @@ impl Shard {
 
     /// Takes a share of ended sessions' subscriptions out of the tree, as far as there is room for mail; the rest later.
     pub(in crate::shard) fn withdraw_ended(&mut self) {
-        for _ in 0..self.endings.share() {
-            if !self.post.has_credit() {
+        for _ in 0..self.subscriptions.endings.share() {
+            if !self.mail.post.has_credit() {
                 break;
             }
-            let Some((key, is_keeper, filter)) = self.endings.next() else { break };
+            let Some((key, is_keeper, filter)) = self.subscriptions.endings.next() else { break };
             self.withdraw_filter(key, &filter, is_keeper);
         }
         // One timer as long as something waits: who adds to nothing begins anew.
-        if !self.endings.is_empty() {
+        if !self.subscriptions.endings.is_empty() {
             self.timers.add(self.now_ms + SHARE_PAUSE_MS, Due::Endings);
         }
     }

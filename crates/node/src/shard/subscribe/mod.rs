@@ -11,15 +11,18 @@ use lapwing_codec::ReasonCode;
 use lapwing_codec::topic::SharedFilter;
 use lapwing_session::{CommitToken, Grant, Reply, SessionKey, SubscribeRequest, Subscription};
 
+use self::answers::{Answer, Answers};
+use self::endings::Endings;
+use self::interest::Announcer;
 use super::Shard;
-use super::publish::route::Target;
+use super::publish::route::{Target, Tree};
 use super::retained::replay::Before;
-use super::subscribe::answers::Answer;
 use crate::audit::Refusal;
 use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
 use crate::mail::Interest;
 use crate::metrics::Refused;
+use crate::shard::mail::MailRoom;
 use crate::slot::{ShardId, Slot};
 use crate::words::{Join, JoinRequest, Word};
 
@@ -63,6 +66,27 @@ pub(super) struct Waits {
     untold: Vec<(usize, Box<str>)>,
 }
 
+/// Who is subscribed to what, and who waits until every shard knows.
+pub(super) struct SubscribeRoom {
+    pub(super) tree: Tree,
+    /// Subscriptions of sessions that are over, still in the tree.
+    pub(super) endings: Endings,
+    pub(super) announcer: Announcer<Waiter>,
+    pub(super) answers: Answers,
+}
+
+impl SubscribeRoom {
+    /// `tree`: with what is subscribed from the start.
+    pub(super) fn new(own: ShardId, shards: u32, tree: Tree) -> Self {
+        SubscribeRoom {
+            tree,
+            endings: Endings::default(),
+            announcer: Announcer::new(own, shards),
+            answers: Answers::default(),
+        }
+    }
+}
+
 impl Shard {
     /// Applies a SUBSCRIBE or a part of one; what came of it is to be answered. `refused`: by filter, why a hook does not
     /// want it; empty when no hook was asked. `None` when the session is gone.
@@ -78,7 +102,14 @@ impl Shard {
         let has_holds = self.holds.any();
         let mut verdicts = request.filters().zip(refused);
         let mut places = request.filters().enumerate();
-        let Shard { clients, tree, announcer, post, shared, retained, .. } = self;
+        let Shard {
+            clients,
+            subscriptions: SubscribeRoom { tree, announcer, .. },
+            mail: MailRoom { post, .. },
+            shared,
+            retained,
+            ..
+        } = self;
         let placement = &shared.placement;
         clients.row(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
@@ -142,7 +173,7 @@ impl Shard {
                 self.audit_forbidden(key, Refusal::Subscribe, filter);
             }
         }
-        self.filters_taken += reply.reasons().len() as u64;
+        self.connections.filters_taken += reply.reasons().len() as u64;
         let refused = reply.reasons().iter().filter(|reason| **reason == ReasonCode::QuotaExceeded).count();
         self.counters.limits.refused_subscriptions.add(refused as u64);
         self.counters.subscriptions.add(waits.added);
@@ -198,19 +229,19 @@ impl Shard {
         more: bool,
     ) -> usize {
         let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some()) + usize::from(more);
-        let begins_at = place.map_or(0, |place| self.answers.len_of(place));
+        let begins_at = place.map_or(0, |place| self.subscriptions.answers.len_of(place));
         let untold = waits.untold.into_iter().map(|(at, filter)| (begins_at + at, filter)).collect();
         let Waits { replays, wanted, token, .. } = waits;
         let answer = Answer { to: key, reply, replays, wanted, token, untold };
         let place = match place {
             Some(place) => {
-                self.answers.extend(place, answer, outstanding);
+                self.subscriptions.answers.extend(place, answer, outstanding);
                 place
             }
-            None => self.answers.add(answer, outstanding),
+            None => self.subscriptions.answers.add(answer, outstanding),
         };
         if let Some(seq) = waits.announcement {
-            self.announcer.wait(seq, Waiter::Reply(place));
+            self.subscriptions.announcer.wait(seq, Waiter::Reply(place));
         }
         for Joining { at, owner, group, filter, grant } in waits.joins {
             let request = JoinRequest { place, at: begins_at + at };
@@ -230,14 +261,16 @@ impl Shard {
 
     /// One of the things that a SUBACK waited for has come.
     pub(super) fn confirmed(&mut self, place: usize) {
-        if let Some(to) = self.answers.confirm(place) {
+        if let Some(to) = self.subscriptions.answers.confirm(place) {
             self.send_answers(to);
         }
     }
 
     /// A group has no room for a session here, which has been granted its filter meanwhile.
     pub(super) fn refused_join(&mut self, request: JoinRequest, filter: &str) {
-        let Some(to) = self.answers.refuse(request.place, request.at, ReasonCode::QuotaExceeded) else { return };
+        let Some(to) = self.subscriptions.answers.refuse(request.place, request.at, ReasonCode::QuotaExceeded) else {
+            return;
+        };
         self.counters.limits.refused_subscriptions.add(1);
         let shared = SharedFilter::parse(filter).ok().flatten();
         let mut revoked = false;
@@ -257,7 +290,7 @@ impl Shard {
 
     /// Sends a session the answers that wait for nothing any more.
     fn send_answers(&mut self, to: SessionKey) {
-        while let Some(answer) = self.answers.next(to) {
+        while let Some(answer) = self.subscriptions.answers.next(to) {
             self.answer(answer);
         }
     }

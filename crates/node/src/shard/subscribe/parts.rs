@@ -47,7 +47,7 @@ impl Shard {
     /// How many filters of the packet in hand are done, and how many may be now: one at least.
     fn next_part(&mut self, index: usize) -> (usize, usize) {
         let parts = self.clients.connection(index).and_then(|connection| connection.parts.as_deref());
-        let share = FILTERS_PER_SHARE.saturating_sub(self.filters_taken).max(1);
+        let share = FILTERS_PER_SHARE.saturating_sub(self.connections.filters_taken).max(1);
         (parts.map_or(0, |parts| parts.filters), share as usize)
     }
 

@@ -22,7 +22,7 @@ impl Shard {
         let mut removed: Vec<String> = Vec::new();
         let row = self.clients.row(key)?;
         let reply = row.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
-        self.filters_taken += reply.reasons().len() as u64;
+        self.connections.filters_taken += reply.reasons().len() as u64;
         let who = self.clients.row(key).and_then(|row| row.standing.who.clone());
         for filter in &removed {
             if let Some(client) = who.clone() {
@@ -58,10 +58,10 @@ impl Shard {
         match &subscription.shared {
             Some(shared) => self.leave_group(key, shared),
             None => {
-                if self.tree.remove(subscription.filter, Target::Session(key)) != Removal::NotFound {
-                    self.announcer.unwant(Interest::Sessions, subscription.filter, &mut self.post);
+                if self.subscriptions.tree.remove(subscription.filter, Target::Session(key)) != Removal::NotFound {
+                    self.subscriptions.announcer.unwant(Interest::Sessions, subscription.filter, &mut self.mail.post);
                     if is_keeper {
-                        self.announcer.unwant(Interest::Kept, subscription.filter, &mut self.post);
+                        self.subscriptions.announcer.unwant(Interest::Kept, subscription.filter, &mut self.mail.post);
                     }
                 }
             }

@@ -56,7 +56,7 @@ impl Shard {
     /// Whether `packet` of an open connection needs a verdict. All that a node without hooks pays.
     #[inline]
     pub(in crate::shard) fn is_hooked(&self, packet: &Packet<'_>) -> bool {
-        let Some(hooks) = &self.hooks else { return false };
+        let Some(hooks) = &self.verdicts.hooks else { return false };
         match packet {
             Packet::Publish(publish) => publish.topic != REPORT_TOPIC && hooks.wants(HookName::Publish),
             Packet::Subscribe(_) => hooks.wants(HookName::Subscribe),
@@ -95,7 +95,7 @@ impl Shard {
     fn ask_publishes(&mut self, index: usize, client: &Client, bytes: &[u8]) -> Asking {
         let limits = self.client_settings(index).limits.clone();
         let Some(who) = client.who.clone() else { return Asking::Needless };
-        let run_packets = self.hooks.as_ref().map_or(1, HookFeed::run_packets);
+        let run_packets = self.verdicts.hooks.as_ref().map_or(1, HookFeed::run_packets);
         let bridges = self.shared.config.limits.mqtt_bridges;
         let mut permissions = self.lend_permissions(client.session);
         let Some(row) = self.clients.row(client.session) else { return Asking::Needless };
@@ -121,7 +121,7 @@ impl Shard {
 
     /// Asks for an open or connecting connection, which is paused then.
     pub(in crate::shard) fn ask(&mut self, index: usize, calls: Vec<HookCall>) -> Asking {
-        let (Some(hooks), Some(first)) = (&mut self.hooks, calls.first()) else { return Asking::Needless };
+        let (Some(hooks), Some(first)) = (&mut self.verdicts.hooks, calls.first()) else { return Asking::Needless };
         let (hook, count) = (first.hook(), calls.len());
         let Some(ticket) = hooks.ask(Whom::Connection(index), calls, self.now_ms) else {
             self.counters.hooks.missing(hook, Missing::QueueFull, count);
@@ -152,17 +152,17 @@ impl Shard {
 
     /// Takes the answers that have come, and gives up those that are late.
     pub(in crate::shard) fn take_verdicts(&mut self) {
-        while let Some((pending, verdicts)) = self.hooks.as_mut().and_then(HookFeed::answered) {
+        while let Some((pending, verdicts)) = self.verdicts.hooks.as_mut().and_then(HookFeed::answered) {
             self.deliver_verdicts(pending.ticket, pending.whom, verdicts);
         }
-        while let Some(checked) = self.passwords.answered() {
+        while let Some(checked) = self.verdicts.passwords.answered() {
             if let Some(gate) = self.answered_gate(checked.index, Ticket::Password(checked.ticket)) {
                 gate.candidate.checked = Some(checked.result);
                 self.leave_gate(checked.index);
             }
         }
         let now_ms = self.now_ms;
-        while let Some(late) = self.hooks.as_mut().and_then(|hooks| hooks.late(now_ms)) {
+        while let Some(late) = self.verdicts.hooks.as_mut().and_then(|hooks| hooks.late(now_ms)) {
             self.counters.hooks.missing(late.hook, Missing::Late, late.calls);
             let verdicts = (0..late.calls).map(|_| Verdict::Missing(Missing::Late)).collect();
             self.deliver_verdicts(late.ticket, late.whom, verdicts);
@@ -210,12 +210,12 @@ impl Shard {
 
     /// Whether work without an answer goes on.
     pub(in crate::shard) fn passes_unjudged(&self) -> bool {
-        self.hooks.as_ref().is_none_or(|hooks| hooks.on_failure() == OnFailure::Pass)
+        self.verdicts.hooks.as_ref().is_none_or(|hooks| hooks.on_failure() == OnFailure::Pass)
     }
 
     /// Tells the hooks of something that has happened, if they want to know.
     pub(in crate::shard) fn observe(&mut self, hook: HookName, call: impl FnOnce() -> HookCall) {
-        if let Some(hooks) = self.hooks.as_mut().filter(|hooks| hooks.wants(hook))
+        if let Some(hooks) = self.verdicts.hooks.as_mut().filter(|hooks| hooks.wants(hook))
             && !hooks.observe(call())
         {
             self.counters.hooks.missing(hook, Missing::QueueFull, 1);

@@ -194,7 +194,7 @@ impl Shard {
         holder: Option<Holder>,
     ) {
         let debt = self.will_debt(client_id);
-        let hooks = self.hooks.as_mut().filter(|hooks| hooks.wants(HookName::Publish));
+        let hooks = self.verdicts.hooks.as_mut().filter(|hooks| hooks.wants(HookName::Publish));
         let (Some(hooks), Some(who)) = (hooks, who) else {
             return self.route_will(will, client_id, who, (holder, debt));
         };

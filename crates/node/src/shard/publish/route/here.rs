@@ -9,7 +9,9 @@ use crate::log::{LogFeed, now_us};
 use crate::mail::RouteFlags;
 use crate::metrics::{DropReason, ShardCounters};
 use crate::shard::Shard;
+use crate::shard::durable::DurableRoom;
 use crate::shard::publish::delivery::DeliveryContext;
+use crate::shard::subscribe::SubscribeRoom;
 
 /// Who was found for a message.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,7 +40,7 @@ impl Shard {
         if wanted.has(RouteFlags::SESSIONS) {
             self.match_tree(context, stream_of, &mut found);
         }
-        if wanted.has(RouteFlags::GROUPS) && !self.groups.is_empty() {
+        if wanted.has(RouteFlags::GROUPS) && !self.groups.table.is_empty() {
             let is_taken = self.publish_to_groups(context);
             found.any |= is_taken;
             found.is_taken |= is_taken;
@@ -49,7 +51,14 @@ impl Shard {
     /// Delivers to the sessions here, and finds out who else wants it.
     #[inline]
     fn match_tree(&mut self, context: &mut DeliveryContext<'_>, stream_of: Option<&str>, found: &mut Found) {
-        let Shard { tree, clients, log, counters, now_ms, .. } = self;
+        let Shard {
+            subscriptions: SubscribeRoom { tree, .. },
+            clients,
+            durable: DurableRoom { log, .. },
+            counters,
+            now_ms,
+            ..
+        } = self;
         let publish = context.routed.publish();
         let mut deliveries = 0;
         tree.matches(publish.topic, |entries| {
@@ -75,7 +84,16 @@ impl Shard {
 
     /// Gives a message to the streams that want it, and to nobody else; true when one keeps it.
     pub(in crate::shard) fn append_to_streams(&mut self, routed: &Routed<'_>, client_id: &str) -> bool {
-        let Shard { tree, log: Some(log), counters, shared, .. } = self else { return false };
+        let Shard {
+            subscriptions: SubscribeRoom { tree, .. },
+            durable: DurableRoom { log: Some(log), .. },
+            counters,
+            shared,
+            ..
+        } = self
+        else {
+            return false;
+        };
         if shared.config.streams.is_empty() {
             return false;
         }

@@ -110,7 +110,7 @@ impl Shard {
         if header.flags.has(RouteFlags::KEEP) {
             self.clients.commit_tokens.posted(to.index());
         }
-        self.post.publish(to, header, publish, &mut self.log);
+        self.mail.post.publish(to, header, publish, &mut self.durable.log);
     }
 }
 
