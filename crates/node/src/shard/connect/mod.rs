@@ -6,11 +6,11 @@ pub(super) mod exchange;
 pub(super) mod given_id;
 pub(super) mod hear_out;
 pub(super) mod judge;
+pub(super) mod takeover;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use lapwing_access::Identity;
 use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode, Version, announced_len, decode};
 use lapwing_session::{Admission, Session, Settings, admit, refuse_connect, refuse_malformed};
 
@@ -18,7 +18,6 @@ use super::connect::judge::Stop;
 use super::connections::connection::Stage;
 use super::connections::in_hand::InHand;
 use super::connections::serve::Flow;
-use super::connections::session_row::SessionRow;
 use super::durable::keeping::KeptAs;
 use super::groups::Membership;
 use super::rights::permissions::Permissions;
@@ -252,26 +251,6 @@ impl Shard {
         }
         self.tell_connected(index, key, connect.version, opened.session_present);
         self.count_sessions();
-    }
-
-    /// The session that the client has already, taken out of the table and off its former connection.
-    ///
-    /// One that nobody in particular began ends here when somebody with a name comes: it is not theirs to read.
-    fn take_existing(&mut self, client_id: &str, identity: &Identity) -> Option<SessionRow> {
-        let key = self.clients.find(client_id)?;
-        if let Some(former) = self.clients.row(key)?.connection {
-            self.take_over(former, key);
-            // A session that was to end with its connection has ended.
-            self.clients.row(key)?;
-        }
-        self.left_offline();
-        let row = self.clients.remove_session(key)?;
-        self.shared.shares.sessions.give_back(Holder::of(&row.standing.identity));
-        if row.standing.identity == *identity {
-            return Some(row);
-        }
-        self.end_row(row);
-        None
     }
 
     /// What a session that has just been opened has to do with groups; `kept`: what it had before.

@@ -71,17 +71,8 @@ impl Shard {
         self.part_session(index, None, false);
     }
 
-    /// Ends the connection of a session that another connection takes over; the session stays, if it may.
-    pub(in crate::shard) fn take_over(&mut self, index: usize, key: SessionKey) {
-        let what = "another connection has the same client id";
-        self.clients.with(key, |session, io| session.dismiss(ReasonCode::SessionTakenOver, what, io));
-        self.counters.closed(ReasonCode::SessionTakenOver);
-        self.part_session(index, Some(ReasonCode::SessionTakenOver), true);
-        self.finish_connection(index);
-    }
-
     /// `stays`: whatever the number of sessions without connection, because this one gets its next one at once.
-    fn part_session(&mut self, index: usize, reason: Option<ReasonCode>, stays: bool) {
+    pub(in crate::shard) fn part_session(&mut self, index: usize, reason: Option<ReasonCode>, stays: bool) {
         let Some(connection) = self.clients.connection(index) else { return };
         let Stage::Open { session: key, .. } = connection.stage else { return };
         connection.stage = Stage::Closing;

@@ -1,6 +1,7 @@
 //! Connections and the sessions behind them: accepted, read, written, paused, closed.
 
 pub(super) mod accept;
+pub(super) mod back_pressure;
 pub(super) mod buffers;
 pub(super) mod client_settings;
 pub(super) mod clients;
@@ -13,7 +14,6 @@ pub(super) mod in_hand;
 pub(super) mod lingering_close;
 pub(super) mod packet_ends;
 pub(super) mod packets;
-pub(super) mod pause;
 pub(super) mod rate;
 pub(super) mod sent;
 pub(super) mod serve;
@@ -24,9 +24,9 @@ pub(super) mod skipping;
 pub(super) mod strangers;
 pub(super) mod turn_lists;
 
+use self::back_pressure::Paused;
 use self::client_settings::ClientSettings;
 use self::in_hand::InHand;
-use self::pause::Paused;
 use super::Shard;
 use super::room::Room;
 use crate::doors::Doors;

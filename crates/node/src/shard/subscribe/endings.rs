@@ -11,7 +11,7 @@ use lapwing_session::{Session, SessionKey};
 
 use crate::holder::Holder;
 use crate::hooks::HookClient;
-use crate::shard::connections::pause::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
+use crate::shard::connections::back_pressure::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
 use crate::shard::connections::session_row::SessionRow;
 use crate::shard::groups::Membership;
 use crate::shard::{Due, Shard};

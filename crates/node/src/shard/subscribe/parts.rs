@@ -7,7 +7,7 @@
 use lapwing_session::{Reply, SubscribeRequest, UnsubscribeRequest};
 
 use crate::shard::Shard;
-use crate::shard::connections::pause::FILTERS_PER_SHARE;
+use crate::shard::connections::back_pressure::FILTERS_PER_SHARE;
 use crate::shard::connections::serve::{Client, Flow};
 use crate::shard::subscribe::Waits;
 

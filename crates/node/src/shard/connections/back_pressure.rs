@@ -1,4 +1,4 @@
-//! Connections that are not read on: for want of room somewhere, or because they had their share.
+//! Back-pressure: connections that are not read on, for want of room somewhere, or because they had their share.
 
 use crate::log::LogFeed;
 use crate::memory::Pressure;
