@@ -46,9 +46,11 @@ pub(super) enum Dropped {
     HandshakesOfAddress,
     /// A CONNECT that nothing came after: its session was not opened.
     Unanswered,
+    /// A message of QoS 0 that waited for a client which is gone, or began anew.
+    ClientGone,
 }
 
-const DROPPED: [(Dropped, &str); 19] = [
+const DROPPED: [(Dropped, &str); 20] = [
     (Dropped::OutOfState, "out_of_state"),
     (Dropped::Refused, "refused"),
     (Dropped::Unknown, "not_connected"),
@@ -68,6 +70,7 @@ const DROPPED: [(Dropped, &str); 19] = [
     (Dropped::HandshakesFull, "handshakes_max"),
     (Dropped::HandshakesOfAddress, "handshakes_per_address_max"),
     (Dropped::Unanswered, "unanswered"),
+    (Dropped::ClientGone, "client_gone"),
 ];
 
 /// Counters of the thread.
@@ -93,7 +96,11 @@ impl SnCounters {
     }
 
     pub(super) fn dropped(&self, why: Dropped) {
-        self.dropped[why as usize].add(1);
+        self.dropped_many(why, 1);
+    }
+
+    pub(super) fn dropped_many(&self, why: Dropped, count: u64) {
+        self.dropped[why as usize].add(count);
     }
 
     pub(crate) fn metrics(&self) -> Vec<Metric> {

@@ -44,8 +44,10 @@ impl SnThread {
         guest.link.into_iter().for_each(|link| self.let_go(link));
     }
 
-    /// A connection ends behind what its client has said.
+    /// A connection ends behind what its client has said. What waited for that client comes again, but for QoS 0.
     pub(super) fn let_go(&mut self, link: Link) {
+        let lost = link.waiting().filter(|waiting| waiting.is_at_most_once()).count();
+        self.counters.dropped_many(Dropped::ClientGone, lost as u64);
         let until_ms = self.now_ms + self.shared.config.limits.connect_timeout_ms;
         self.leaving.see_off(link, until_ms);
     }

@@ -10,7 +10,7 @@ use lapwing_sn::{QoS, ReturnCode};
 use lapwing_transport::InnerEnd;
 
 use super::packets;
-use super::traffic::Traffic;
+use super::traffic::{Traffic, Waiting};
 use super::will::WillUpdate;
 
 /// Bytes that wait for the shard, from which nothing more is taken from the client.
@@ -92,6 +92,11 @@ impl Link {
     /// How often the broker wants to hear something, if it does.
     pub(super) fn ping_every_ms(&self) -> Option<u64> {
         self.ping_every_s.map(|every_s| u64::from(every_s.get()) * 1000)
+    }
+
+    /// PUBLISHes of the session that have not gone to the client.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Waiting> {
+        self.traffic.iter().flat_map(|traffic| &traffic.waiting)
     }
 
     /// Something is under way.

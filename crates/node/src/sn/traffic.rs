@@ -51,6 +51,13 @@ pub(super) struct UnderWay {
     pub(super) is_told_again: bool,
 }
 
+impl Waiting {
+    /// Nobody has it but us: of a message of QoS 1 or 2 the session knows.
+    pub(super) fn is_at_most_once(&self) -> bool {
+        self.packet.first().is_some_and(|first| first & 0b0110 == 0)
+    }
+}
+
 impl Traffic {
     /// Whether nothing is under way either way.
     pub(super) fn is_over(&self) -> bool {

@@ -48,6 +48,24 @@ fn a_sleeping_device_gets_everything_when_it_awakes() {
     assert_eq!(metric(&node, "lapwing_sn_clients_asleep", ""), 0);
 }
 
+/// 6.14: is what waited without acknowledgement for a sleeping device counted when that goes, and only what its session has not?
+#[test]
+fn what_waited_for_who_does_not_come_back_is_counted() {
+    let node = node(&SN.replace("\"retries_max\"", "\"waiting_messages_max\": 3, \"retries_max\""));
+    let device = Device::connect(&node, "device");
+    device.subscribe(SubscribeTopic::Filter("a/#"), QoS::AtLeastOnce);
+    device.sleep(60);
+    let mut publisher = connect(&node, "publisher");
+    publisher.publish_acked("a/x", b"kept");
+    for n in 0..3 {
+        publisher.publish("a/x", &[n], QoS::AtMostOnce, None);
+    }
+    eventually("two more wait", || super::dropped(&node, "waiting_messages_max") == 1);
+    assert_eq!(super::dropped(&node, "client_gone"), 0);
+    device.say(Message::Disconnect(Disconnect { duration_s: None }));
+    eventually("both are lost", || super::dropped(&node, "client_gone") == 2);
+}
+
 /// 6.6, 6.14: has a device that goes to sleep with its PUBREC the message once: does PUBREL come when it awakes, and no PUBLISH?
 #[test]
 fn what_a_device_has_received_does_not_come_again_after_sleep() {
