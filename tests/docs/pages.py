@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tools import made_files
+
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
-MADE = {
-    "configuration.md": "configuration_reference.py",
-    "metrics.md": "metrics_reference.py",
-    "tables.md": "tables_reference.py",
-}
+MADE = {file.name: maker[0] for file, maker in made_files.MADE.items() if file.parent.name == DOCS.name}
 """Pages that a tool under tools/ prints."""
 
 PAGES = sorted(page for page in DOCS.glob("*.md"))
