@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 import pytest
 from unreleased import leave_unreleased
 
 from lapwing import Broker, Client
-from lapwing.client import AsyncPublisher, Publisher, Requester
+from lapwing.client import AsyncPublisher, Consumer, Publisher, Requester
 from lapwing.errors import TimedOutError
 
 TIMEOUT_S = 30.0
@@ -38,7 +39,22 @@ def request(url: str, topic: str) -> None:
                 requester.request(topic, payload, qos=2, timeout_s=0.01)
 
 
-@pytest.mark.parametrize("publish_all", [publish, publish_async, request])
+def go_on(url: str, topic: str) -> None:
+    with Client(url, client_id=topic, clean_start=False, session_expiry_s=300) as client:
+        for payload in NEW:
+            client.publish(topic, payload, qos=2)
+        client.flush()
+
+
+def reply(url: str, topic: str) -> None:
+    with Consumer(url, "asked", client_id=topic, session_expiry_s=300) as consumer, Client(url) as asking:
+        for payload in NEW:
+            asking.publish("asked", payload, qos=1, response_topic=topic)
+        for message in itertools.islice(consumer, COUNT):
+            consumer.reply(message, message.payload, qos=2)
+
+
+@pytest.mark.parametrize("publish_all", [publish, publish_async, request, go_on, reply])
 def test_nothing_new_is_taken_for_a_repeat(broker: Broker, publish_all: object) -> None:
     """The broker keeps the packet ids that the killed one has not released; the new one counts from 1 as well."""
     assert callable(publish_all)

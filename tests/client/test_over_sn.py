@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from commands import call, one_error, rows
+from unreleased import leave_unreleased
 
 from lapwing import Broker, Client
 from lapwing.client import Consumer, Publisher, Will
@@ -52,6 +53,19 @@ def test_a_message_there_and_back(gateway: Broker, topic: str, qos: int) -> None
                 assert message
                 assert (message.topic, message.payload, message.qos) == (topic, payload, qos)
             to.unsubscribe(filters)
+
+
+def test_a_session_of_another_process_is_gone_on_with(gateway: Broker) -> None:
+    """Is a message of QoS 2 there whose id the other process used as well, and did not release?"""
+    with Client(gateway.url) as reader:
+        reader.subscribe("of/two", qos=1)
+        leave_unreleased(gateway.url, "two", "of/two", 3)
+        with Client(sn_url(gateway), client_id="two", clean_start=False) as device:
+            for payload in (b"1", b"2", b"3"):
+                device.publish("of/two", payload, qos=2)
+            device.flush()
+        got = [reader.receive(TIMEOUT_S) for _ in range(6)]
+    assert [message.payload for message in got if message] == [b"old"] * 3 + [b"1", b"2", b"3"]
 
 
 def test_commands(gateway: Broker) -> None:

@@ -5,6 +5,7 @@
 //! reconnection everything unanswered goes again, in the order it went first [MQTT-4.6.0-1], and nothing new
 //! goes before it.
 
+use crate::inherited::Inherited;
 use lapwing_codec::{PacketId, QoS};
 use std::collections::VecDeque;
 
@@ -14,6 +15,8 @@ const WINDOW_MAX: u16 = u16::MAX - 64;
 /// Which answer an entry waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
+    /// PUBCOMP of what an earlier process may have left under its id: the PUBLISH has not gone. See [`Inherited`].
+    Clearing,
     PubAck,
     PubRec,
     PubComp,
@@ -23,7 +26,7 @@ pub(crate) enum Stage {
 
 impl Stage {
     pub fn is_publish(self) -> bool {
-        matches!(self, Self::PubAck | Self::PubRec | Self::PubComp)
+        matches!(self, Self::Clearing | Self::PubAck | Self::PubRec | Self::PubComp)
     }
 }
 
@@ -36,7 +39,7 @@ pub(crate) struct Entry {
     pub codes: usize,
     /// Position in the order of sending.
     order: u64,
-    /// The encoded PUBLISH, kept for a resend if the client keeps its session.
+    /// The encoded PUBLISH, kept until it goes, and for a resend if the client keeps its session.
     packet: Option<Box<[u8]>>,
 }
 
@@ -69,6 +72,8 @@ pub(crate) struct Inflight {
     next_order: u64,
     /// Ids that wait to be sent again on this connection.
     resend: VecDeque<PacketId>,
+    /// None: all that the broker knows of ids is ours.
+    inherited: Option<Inherited>,
 }
 
 impl Inflight {
@@ -82,6 +87,7 @@ impl Inflight {
             wish,
             next_order: 0,
             resend: VecDeque::new(),
+            inherited: None,
         }
     }
 
@@ -154,6 +160,31 @@ impl Inflight {
         }
     }
 
+    /// The session is of an earlier process.
+    pub fn inherit(&mut self) {
+        self.inherited = Some(Inherited::default());
+    }
+
+    /// Keeps back the encoded PUBLISH of QoS 2 if its id must be cleared first; true then.
+    pub fn keep_back(&mut self, id: PacketId, packet: &[u8]) -> bool {
+        let Some(inherited) = self.inherited.as_mut().filter(|inherited| inherited.must_wait(id)) else { return false };
+        inherited.begin();
+        self.keep(id, packet);
+        if let Some(entry) = self.get_mut(id) {
+            entry.stage = Stage::Clearing;
+        }
+        true
+    }
+
+    /// PUBCOMP came for an id that was to be cleared: gives its PUBLISH, which goes now. `keeps`: a copy stays.
+    pub fn cleared(&mut self, id: PacketId, keeps: bool) -> Option<Box<[u8]>> {
+        let entry = self.get_mut(id).filter(|entry| entry.stage == Stage::Clearing)?;
+        entry.stage = Stage::PubRec;
+        let packet = if keeps { entry.packet.clone() } else { entry.packet.take() };
+        self.inherited.iter_mut().for_each(|inherited| inherited.end(id));
+        packet
+    }
+
     /// The encoded PUBLISH of `id`, if it was kept and not released.
     pub fn take_packet(&mut self, id: PacketId) -> Option<Box<[u8]>> {
         self.get_mut(id)?.packet.take()
@@ -188,17 +219,24 @@ impl Inflight {
     /// UNSUBSCRIBE are not: their callers repeat them. Gives the tokens of those.
     ///
     /// `session_present`: the broker may have the messages already, so they carry DUP [MQTT-3.3.1-1]; without a
-    /// session they are new to it.
+    /// session they are new to it, and no id is anybody else's.
     pub fn resume(&mut self, session_present: bool) -> Vec<u64> {
         self.outstanding = 0;
         self.resend.clear();
         let mut waiting: Vec<(u64, PacketId)> = Vec::new();
         let mut dropped = Vec::new();
+        if !session_present {
+            self.inherited = None;
+        }
         for index in 0..self.entries.len() {
             let Some(id) = PacketId::new(index as u16 + 1) else { continue };
             match &mut self.entries[index] {
                 Some(entry) if entry.stage.is_publish() => {
-                    entry.mark_repeated(session_present);
+                    match entry.stage {
+                        Stage::Clearing if session_present => {}
+                        Stage::Clearing => entry.stage = Stage::PubRec,
+                        _ => entry.mark_repeated(session_present),
+                    }
                     waiting.push((entry.order, id));
                 }
                 Some(_) => dropped.extend(self.finish(id)),

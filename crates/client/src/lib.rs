@@ -23,6 +23,7 @@ mod error;
 mod events;
 mod inbox;
 mod inflight;
+mod inherited;
 mod keep_alive;
 mod link;
 mod message;

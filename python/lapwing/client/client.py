@@ -26,9 +26,8 @@ class Client:
         url: The broker, as it prints it: ``tcp://HOST:PORT``, ``tls://``, ``ws://HOST:PORT/PATH``, ``wss://`` or ``sn://``.
         client_id: Empty: the broker chooses one; over ``sn://`` one is made up.
         version: 5 (MQTT 5.0) or 4 (3.1.1); ``None``: 5, and 4 over ``sn://``, which carries no more.
-        clean_start: Start with an empty session; ``False``: go on with the old one, if the broker has it. What this
-            client had sent in it is forgotten here: a message of QoS 2 may get a packet id that was not released, and
-            is then acknowledged as a repeat, and dropped. Publish with QoS 0 or 1 in a session gone on with.
+        clean_start: Start with an empty session; ``False``: go on with the old one, if the broker has it. What was
+            sent in it and not acknowledged is forgotten here: whoever sent it sends it again, as a new message.
         session_expiry_s: How long the session outlives the connection, in seconds (5.0).
         keep_alive_s: Ping after so much silence, in seconds; 0: never. Pings go out while a method waits
             only: a caller that is silent for longer than one and a half times this is disconnected.

@@ -164,9 +164,6 @@ class Consumer:
     def reply(self, message: Delivery, payload: bytes | str, *, qos: int = 1) -> None:
         """Answers a request, on the topic it names and with its correlation data.
 
-        With ``qos=2`` give the consumer no ``session_expiry_s``: a session taken up may have packet ids of replies that
-        an earlier process did not release; a new reply that gets one of them is acknowledged as a repeat, and dropped.
-
         Raises:
             ConfigError: the message names no response topic.
             TimedOutError: no room for so long: the broker does not take replies.

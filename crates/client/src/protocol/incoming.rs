@@ -47,7 +47,13 @@ impl Protocol {
             (State::Connected, Packet::PubAck(ack)) => self.on_last_answer(Stage::PubAck, ack, out, events),
             (State::Connected, Packet::PubRec(ack)) => self.on_pubrec(ack, out, events),
             (State::Connected, Packet::PubRel(ack)) => self.on_pubrel(ack, out, events),
-            (State::Connected, Packet::PubComp(ack)) => self.on_last_answer(Stage::PubComp, ack, out, events),
+            (State::Connected, Packet::PubComp(ack)) => match self.inflight.cleared(ack.packet_id, self.keeps) {
+                Some(publish) => {
+                    out.extend_from_slice(&publish);
+                    Ok(())
+                }
+                None => self.on_last_answer(Stage::PubComp, ack, out, events),
+            },
             (State::Connected, Packet::SubAck(ack)) => {
                 self.check_codes(ack.packet_id, ack.reasons.len())?;
                 let token = self.finish(Stage::SubAck, ack.packet_id, "SUBACK for a SUBSCRIBE never sent")?;
@@ -98,6 +104,10 @@ impl Protocol {
     }
 
     fn resume(&mut self, session_present: bool, events: &mut (impl Events + ?Sized)) {
+        let was_known = std::mem::replace(&mut self.knows_session, true);
+        if session_present && !was_known {
+            self.inflight.inherit();
+        }
         if !session_present {
             self.received = Received::default();
             // The broker had taken these over (PUBREC): its promise, not ours, went with the session.

@@ -13,8 +13,8 @@ use crate::keep_alive::KeepAlive;
 use crate::options::Options;
 use crate::received::Received;
 use lapwing_codec::{
-    Connect, ConnectProperties, Disconnect, DisconnectProperties, EncodeError, Limits, Packet, PacketId, Publish, QoS,
-    ReasonCode, Subscribe, SubscribeFilters, SubscribeProperties, SubscriptionId, Unsubscribe, UnsubscribeFilters,
+    Ack, Connect, ConnectProperties, Disconnect, DisconnectProperties, EncodeError, Limits, Packet, PacketId, Publish,
+    QoS, ReasonCode, Subscribe, SubscribeFilters, SubscribeProperties, SubscriptionId, Unsubscribe, UnsubscribeFilters,
     UserPropertiesBuf, Version, Will, WillProperties,
 };
 
@@ -75,6 +75,8 @@ pub struct Protocol {
     owed: (u32, u32),
     /// Keep encoded publishes until they are answered, to send them again after a reconnection.
     keeps: bool,
+    /// What the broker has of the session is known here: it was begun, or taken up, by an earlier connection of ours.
+    knows_session: bool,
 }
 
 impl Protocol {
@@ -92,6 +94,7 @@ impl Protocol {
             server: NO_LIMITS,
             owed: (0, PACKET_IDS),
             keeps,
+            knows_session: false,
         }
     }
 
@@ -188,6 +191,10 @@ impl Protocol {
         if let Err(error) = publish.encode(self.version, out) {
             self.inflight.finish(id);
             return Err(error.into());
+        }
+        if publish.qos == QoS::ExactlyOnce && self.inflight.keep_back(id, &out[start..]) {
+            out.truncate(start);
+            return Ok(Packet::PubRel(Ack::success(id)).encode(self.version, out)?);
         }
         if self.keeps {
             self.inflight.keep(id, &out[start..]);
@@ -308,6 +315,7 @@ impl Protocol {
     pub fn forget(&mut self) {
         self.inflight = self.inflight.fresh();
         self.received = Received::default();
+        self.knows_session = false;
     }
 
     /// Tells the keep alive that bytes went out.
