@@ -13,13 +13,21 @@ use crate::{config, eventually, metric};
 /// Hashing is costly by design: once for all tests.
 static HASH: LazyLock<String> = LazyLock::new(|| lapwing_access::hash_password(b"right").expect("it can be hashed"));
 
+/// One that costs next to nothing, and is no password's: where all guess, nobody is to wait for the checks.
+static CHEAP: LazyLock<String> =
+    LazyLock::new(|| format!("$argon2id$v=19$m=8,t=1,p=1${}${}", "A".repeat(22), "A".repeat(43)));
+
 /// Where those who guess come from, and where those do who do not.
 const GUESSER: &str = "203.0.113.1";
 const ELSEWHERE: &str = "203.0.113.2";
 
 /// A node that knows alice and bob, and is told by a proxy who comes from where; `rest` goes on in JSON.
 fn guarded(rest: &str) -> Handle {
-    let users = ["alice", "bob"].map(|name| format!(r#"{{"name": "{name}", "password": "{}"}}"#, *HASH)).join(",");
+    guarded_by(&HASH, rest)
+}
+
+fn guarded_by(hash: &str, rest: &str) -> Handle {
+    let users = ["alice", "bob"].map(|name| format!(r#"{{"name": "{name}", "password": "{hash}"}}"#)).join(",");
     let mut made = config(&format!(r#"{{"shards": 2, "auth": {{"users": [{users}]}}{rest}}}"#));
     // However long the checks of all tests together take: nobody is to run out of time here.
     made.limits.connect_timeout_ms = 600_000;
@@ -88,7 +96,7 @@ fn a_full_queue_refuses_whoever_filled_it() {
 fn refusals_wait_and_hold_nothing_up() {
     let slow =
         r#", "guesses": {"refusals_per_s": 1, "delay_ms_max": 600000, "failures_max": 0, "name_failures_max": 0}"#;
-    let node = guarded(slow);
+    let node = guarded_by(&CHEAP, slow);
     let mut guesses = guess(&node, GUESSER, "bob", 100);
     let waiting = || metric(&node, "lapwing_password_refusals_waiting", "");
     eventually("all are checked", || checks(&node) == 100);
@@ -107,7 +115,8 @@ fn refusals_wait_and_hold_nothing_up() {
 /// Is a refusal for which there is no place to wait said at once?
 #[test]
 fn so_many_refusals_wait_and_no_more() {
-    let node = guarded(
+    let node = guarded_by(
+        &CHEAP,
         r#", "guesses": {"refusals_per_s": 1, "delay_ms_max": 600000, "delayed_max": 3, "failures_max": 0, "name_failures_max": 0}"#,
     );
     let mut guesses = guess(&node, GUESSER, "bob", 30);
