@@ -51,8 +51,8 @@ def at_work_s() -> float:
 def waits(count: int, *, beside_a_flood: bool = False) -> Iterator[int]:
     """Numbers of waits, one after the other: was their wake-up lost?
 
-    On a busy machine they take long, but then somebody here is at work, or waits for a core. Beside a flood somebody always is:
-    there each long wait counts.
+    On a busy machine they take long, but then somebody here is at work, or waits for a core. Beside a flood somebody
+    always is: there each long wait counts.
     """
     lost = 0
     for number in range(count):

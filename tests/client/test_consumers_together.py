@@ -190,7 +190,8 @@ def test_a_consumer_comes_back(restarting: RestartingBroker, until: Until) -> No
         publisher.publish("t/a", b"after")
         # A message is answered when the next one is asked for, and the group keeps it until then.
         assert [next(messages).payload for _ in range(2)] == [b"before", b"after"]
-        assert consumer.counters.connections == 2
+        # On a busy machine the group may take it for a member that stalls, and send it away once more.
+        assert consumer.counters.connections >= 2
 
 
 def test_async_consumer(broker: Broker) -> None:
