@@ -101,6 +101,9 @@ class Authority:
         ``identity`` None is anonymous. Rules with ``%c`` permit nothing here: there is no client id.
         """
 
+    def is_permitted(self, identity: str | None, right: str, what: str) -> bool:
+        """The same, where nobody may anything without rules: what HTTP asks."""
+
 def certificate_times(pem: bytes) -> list[tuple[bool, int, int | None]]:
     """From when until when certificates and revocation lists hold, of all in PEM that can be read: whether it is a
     list, and seconds since 1970, UTC; None: without end."""

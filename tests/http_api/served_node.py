@@ -157,7 +157,7 @@ class MadeAuthority:
     def reload(self, config_json: str) -> None:
         self.reloaded = json.loads(config_json)
 
-    def may(self, identity: str | None, right: str, what: str) -> bool:
+    def is_permitted(self, identity: str | None, right: str, what: str) -> bool:
         rights = self.rights.get(identity, set())
         return (right, what) in rights or (right == "observe" and ("admin", "*") in rights)
 

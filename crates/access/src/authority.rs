@@ -25,7 +25,7 @@ impl Authority {
     /// One of them is wrong: its key, what, and what to do.
     pub fn new(auth: &AuthConfig, rules: &[RuleConfig]) -> Result<Self, AccessError> {
         let rules = RwLock::new(Arc::new(Rules::new(rules)?));
-        let tokens = RwLock::new(read_tokens(auth)?);
+        let tokens = RwLock::new(read_tokens(auth, None)?);
         let outside = RwLock::new(auth.outside.clone().map(Arc::new));
         Ok(Authority { verifier: Verifier::new(auth)?, rules, tokens, outside, version: AtomicU64::new(1) })
     }
@@ -36,10 +36,7 @@ impl Authority {
     /// As [`Authority::new`].
     pub fn reload(&self, auth: &AuthConfig, rules: &[RuleConfig]) -> Result<(), AccessError> {
         let rules = Rules::new(rules)?;
-        let (users, tokens) = (self.verifier.read(auth)?, read_tokens(auth)?);
-        if let (Some(tokens), Some(former)) = (&tokens, self.tokens()) {
-            tokens.inherit(&former);
-        }
+        let (users, tokens) = (self.verifier.read(auth)?, read_tokens(auth, self.tokens().as_deref())?);
         self.take_outside(auth.outside.as_ref());
         *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
         self.verifier.install(users);
@@ -188,8 +185,13 @@ impl Authority {
     }
 }
 
-fn read_tokens(auth: &AuthConfig) -> Result<Option<Arc<Tokens>>, AccessError> {
-    Ok(auth.jwt.as_ref().map(Tokens::new).transpose()?.map(Arc::new))
+/// `former`: whose keys may go on being good.
+fn read_tokens(auth: &AuthConfig, former: Option<&Tokens>) -> Result<Option<Arc<Tokens>>, AccessError> {
+    let mut tokens = auth.jwt.as_ref().map(Tokens::new).transpose()?;
+    if let (Some(tokens), Some(former)) = (&mut tokens, former) {
+        tokens.inherit(former);
+    }
+    Ok(tokens.map(Arc::new))
 }
 
 #[cfg(test)]

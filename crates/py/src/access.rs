@@ -57,14 +57,25 @@ impl Authority {
     /// Rules with `%c` permit nothing here: there is no client id.
     #[pyo3(signature = (identity, right, what))]
     fn may(&self, py: Python<'_>, identity: Option<&str>, right: &str, what: &str) -> PyResult<bool> {
-        let Some(right) = Right::from_name(right) else {
-            let message = format!("{right:?} is no right");
-            let remedy = "Ask for publish, subscribe, stream, envelope, observe or admin.";
-            return Err(core_error(py, "config", &message, remedy, &[]));
-        };
-        let identity = identity.map_or(Identity::ANONYMOUS, |name| Identity::named(name, Voucher::Users));
-        Ok(self.inner.may(&identity, right, what))
+        Ok(self.inner.may(&named(identity), right_of(py, right)?, what))
     }
+
+    /// The same, where nobody may anything without rules: what HTTP asks.
+    #[pyo3(signature = (identity, right, what))]
+    fn is_permitted(&self, py: Python<'_>, identity: Option<&str>, right: &str, what: &str) -> PyResult<bool> {
+        Ok(self.inner.is_permitted(&named(identity), right_of(py, right)?, what))
+    }
+}
+
+fn right_of(py: Python<'_>, name: &str) -> PyResult<Right> {
+    Right::from_name(name).ok_or_else(|| {
+        let remedy = "Ask for publish, subscribe, stream, envelope, observe or admin.";
+        core_error(py, "config", &format!("{name:?} is no right"), remedy, &[])
+    })
+}
+
+fn named(identity: Option<&str>) -> Identity {
+    identity.map_or(Identity::ANONYMOUS, |name| Identity::named(name, Voucher::Users))
 }
 
 /// Hashes a password for a users file: argon2id, as a PHC string.

@@ -84,7 +84,11 @@ impl FromStr for Network {
             None => most,
             Some(bits) => bits.parse().ok().filter(|bits| *bits <= most).ok_or("its length is out of range")?,
         };
-        Ok(Network { address, bits })
+        // As the addresses that are compared with it: one of IPv4 that is written as IPv6 is one of IPv4.
+        match (address, address.to_canonical()) {
+            (IpAddr::V6(_), IpAddr::V4(own)) if bits >= 96 => Ok(Network { address: own.into(), bits: bits - 96 }),
+            _ => Ok(Network { address, bits }),
+        }
     }
 }
 
@@ -108,6 +112,8 @@ mod tests {
             ("::/0", "2001:db8::1", "10.0.0.1"),
             ("2001:db8::/33", "2001:db8:7fff::1", "2001:db8:8000::1"),
             ("127.0.0.0/8", "::ffff:127.0.0.1", "::ffff:128.0.0.1"),
+            ("::ffff:10.0.0.0/104", "10.255.0.1", "11.0.0.1"),
+            ("::ffff:10.1.2.3", "::ffff:10.1.2.3", "10.1.2.4"),
         ] {
             let network: Network = range.parse().unwrap();
             assert!(network.contains(inside.parse().unwrap()), "{range} {inside}");

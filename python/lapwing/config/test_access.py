@@ -155,4 +155,5 @@ def test_authority(tmp_path: Path) -> None:
     assert not authority.has_users()
     assert authority.check_token(token) is None
     assert authority.may(None, "admin", "")
+    assert not authority.is_permitted(None, "admin", ""), "what HTTP asks: nobody may anything where there are no rules"
     assert "argon2" not in repr(authority)

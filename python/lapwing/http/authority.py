@@ -14,8 +14,8 @@ class Authority(Protocol):
     def knows_somebody(self) -> bool:
         """Whether there are users, tokens (JWT) or somebody to ask; without, no password and no token is anybody's."""
 
-    def may(self, identity: str | None, right: str, what: str) -> bool:
-        """Whether the rules permit it (None: anonymous): to read a ``stream`` of that name, to ``observe``,
+    def is_permitted(self, identity: str | None, right: str, what: str) -> bool:
+        """Whether there are rules that permit it (None: anonymous): to read a ``stream`` of that name, to ``observe``,
         or to ``admin``, which takes in ``observe``."""
 
     def reload(self, config_json: str) -> None:

@@ -14,7 +14,9 @@ use crate::{AccessError, Identity};
 pub struct Tokens {
     settings: JwtConfig,
     algorithms: Vec<Algorithm>,
-    keys: RwLock<Arc<KeySet>>,
+    /// Shared with the settings of before, if those asked the same place for the same kinds: what is fetched, or given up,
+    /// while settings change is so for both.
+    keys: Arc<RwLock<Arc<KeySet>>>,
 }
 
 impl Tokens {
@@ -31,7 +33,7 @@ impl Tokens {
         let keys = KeySet::configured(&settings.keys, &algorithms).map_err(|what| {
             AccessError::new(place(&settings.keys), what, "Write a whole key of the kind that signs your tokens.")
         })?;
-        Ok(Tokens { settings: settings.clone(), algorithms, keys: RwLock::new(Arc::new(keys)) })
+        Ok(Tokens { settings: settings.clone(), algorithms, keys: Arc::new(RwLock::new(Arc::new(keys))) })
     }
 
     /// Who the bearer of `token` is; `now_s`: seconds since 1970, UTC. Costs some tens of microseconds.
@@ -76,12 +78,19 @@ impl Tokens {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Goes on with the keys that `former` has fetched from the same place.
-    pub(crate) fn inherit(&self, former: &Tokens) {
+    /// Goes on with the keys that `former` has fetched from the same place, and will.
+    pub(crate) fn inherit(&mut self, former: &Tokens) {
         let (Some(now), Some(before)) = (self.fetched(), former.fetched()) else { return };
-        if now.url == before.url && self.algorithms == former.algorithms {
-            self.set_keys(former.keys());
+        let all_in = |some: &[Algorithm], others: &[Algorithm]| some.iter().all(|one| others.contains(one));
+        let is_same_kind = all_in(&self.algorithms, &former.algorithms) && all_in(&former.algorithms, &self.algorithms);
+        if now.url == before.url && is_same_kind {
+            self.keys = former.keys.clone();
         }
+    }
+
+    /// Whether what is fetched for `other` is there for these as well.
+    pub fn shares_keys_with(&self, other: &Tokens) -> bool {
+        Arc::ptr_eq(&self.keys, &other.keys)
     }
 
     fn set_keys(&self, keys: Arc<KeySet>) {

@@ -63,6 +63,9 @@ impl Answer {
             Some(rules) => OwnRules::These(rules_of(rules).ok_or("has rules that are none, or too many")?),
         };
         let client_id = written.client_id.map(Into::into);
+        if written.expires_in_s == Some(0) {
+            return Err("allows somebody whose time is over: expires_in_s is 0");
+        }
         let expires_at_s = written.expires_in_s.map(|seconds| now_s.saturating_add(seconds));
         let grant = Grant { client_id, rules, expires_at_s };
         Ok(Answer::Allow { identity: Identity::granted(name, Voucher::Check, grant), ttl_s })
@@ -111,6 +114,7 @@ mod tests {
             r#"{"allow": true, "rules": [{"may": ["admin"], "topics": ["a"]}]}"#,
             r#"{"allow": true, "rules": "all"}"#,
             r#"{"allow": true, "ttl_s": -1}"#,
+            r#"{"allow": true, "expires_in_s": 0}"#,
             r#"{"allow": true} {"allow": true}"#,
             "<html>200 OK</html>",
         ] {

@@ -31,6 +31,11 @@ pub(super) enum Said {
 }
 
 impl Schedule {
+    /// For other settings, under which the same keys go on being good: asked at once, and as old as they are.
+    pub(super) fn anew(self) -> Schedule {
+        Schedule { fetched_ms: self.fetched_ms, is_stale: self.is_stale, ..Schedule::default() }
+    }
+
     /// A token names a key that is not known.
     pub(super) fn want(&mut self) {
         self.is_wanted = true;
@@ -49,7 +54,7 @@ impl Schedule {
 
     /// New keys are there.
     pub(super) fn fetched(&mut self, now_ms: u64) -> Said {
-        let said = if self.has_failed || self.fetched_ms.is_none() { Said::Fetched } else { Said::Nothing };
+        let said = if self.has_failed || self.tried_ms.is_none() { Said::Fetched } else { Said::Nothing };
         *self = Schedule { tried_ms: Some(now_ms), fetched_ms: Some(now_ms), ..Schedule::default() };
         said
     }
@@ -119,6 +124,26 @@ mod tests {
     fn who_wants_unknown_keys_waits_for_the_next_try() {
         let (tries, _) = run((0, 0), true);
         assert!(tries.windows(2).all(|pair| pair[1] - pair[0] == PACE.retry_ms), "{tries:?}");
+    }
+
+    /// Are keys that nobody could renew given up in their time, though settings were changed meanwhile, and is that told once?
+    #[test]
+    fn other_settings_make_keys_no_younger() {
+        let mut schedule = Schedule::default();
+        schedule.fetched(0);
+        let mut schedule = schedule.anew();
+        assert_eq!((schedule.due_ms(PACE), schedule.age_ms(1000)), (0, 1000));
+        assert_eq!(schedule.failed(1000), Said::Failing);
+        let stale_ms = PACE.stale_ms_max;
+        assert_eq!((schedule.look(PACE, stale_ms - 1), schedule.look(PACE, stale_ms)), (Said::Nothing, Said::Stale));
+        let mut schedule = schedule.anew();
+        assert_eq!(schedule.look(PACE, stale_ms + 1), Said::Nothing);
+        assert_eq!(schedule.fetched(stale_ms + 2), Said::Fetched);
+        assert_eq!(
+            schedule.anew().fetched(stale_ms + 3),
+            Said::Fetched,
+            "who has changed something hears what came of it"
+        );
     }
 
     #[test]

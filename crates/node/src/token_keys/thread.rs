@@ -26,6 +26,8 @@ pub(crate) struct KeyThread {
 }
 
 struct KeySource {
+    /// Whose keys it fetches.
+    tokens: Arc<Tokens>,
     settings: FetchedKeys,
     fetcher: Result<Fetcher, FetchError>,
     schedule: Schedule,
@@ -56,6 +58,24 @@ pub(crate) fn check_fetched(keys: &FetchedKeys) -> Result<(), NodeError> {
     Fetcher::new(&fetch_settings(keys)).map(|_| ()).map_err(|fault| error(fault.to_string()))
 }
 
+impl KeySource {
+    /// Where to ask for `tokens`, which may be those of `former`, or such with other settings.
+    fn of(former: Option<Self>, tokens: &Arc<Tokens>, settings: &FetchedKeys) -> Self {
+        let former = former.filter(|former| former.tokens.shares_keys_with(tokens));
+        let (tokens, fetcher) = (tokens.clone(), || Fetcher::new(&fetch_settings(settings)));
+        match former {
+            Some(former) if former.settings == *settings => KeySource { tokens, ..former },
+            // Other bounds, or another authority: the keys that are there grow no younger by that.
+            Some(former) => {
+                let schedule = former.schedule.anew();
+                KeySource { tokens, settings: settings.clone(), fetcher: fetcher(), schedule }
+            }
+            // Another place, or keys of another kind: none are there, and they are asked for at once.
+            None => KeySource { tokens, settings: settings.clone(), fetcher: fetcher(), schedule: Schedule::default() },
+        }
+    }
+}
+
 impl KeyThread {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
         KeyThread { shared: shared.clone(), control: shared.token_keys.clone(), source: None }
@@ -77,18 +97,9 @@ impl KeyThread {
         }
     }
 
-    fn turn(&mut self, tokens: &Tokens) {
+    fn turn(&mut self, tokens: &Arc<Tokens>) {
         let Some(settings) = tokens.fetched() else { return };
-        let source = match self.source.take() {
-            Some(source) if source.settings == *settings => source,
-            // Another place, or other bounds: asked at once.
-            _ => KeySource {
-                settings: settings.clone(),
-                fetcher: Fetcher::new(&fetch_settings(settings)),
-                schedule: Schedule::default(),
-            },
-        };
-        let mut source = source;
+        let mut source = KeySource::of(self.source.take(), tokens, settings);
         if self.control.take_wanted() {
             source.schedule.want();
         }

@@ -72,10 +72,16 @@ impl Issuer {
     }
 
     fn start(&self, refresh_ms: u64, retry_ms: u64, stale_ms_max: u64) -> Handle {
-        let keys = json!({"url": {"url": self.url, "refresh_ms": refresh_ms, "retry_ms": retry_ms,
-            "stale_ms_max": stale_ms_max, "timeout_ms": 5000, "bytes_max": 4096}});
-        let jwt = settings(json!(["EdDSA"]), keys, json!({}));
+        let jwt = self.jwt(&["EdDSA"], [refresh_ms, retry_ms, stale_ms_max], 4096);
         node(&json!({"shards": 1, "auth": {"jwt": jwt}, "guesses": {"delay_ms_max": 0}}).to_string())
+    }
+
+    /// Settings that ask this issuer; `pace_ms`: refresh, retry, stale_max.
+    fn jwt(&self, algorithms: &[&str], pace_ms: [u64; 3], bytes_max: u64) -> Value {
+        let [refresh_ms, retry_ms, stale_ms_max] = pace_ms;
+        let keys = json!({"url": {"url": self.url, "refresh_ms": refresh_ms, "retry_ms": retry_ms,
+            "stale_ms_max": stale_ms_max, "timeout_ms": 60_000, "bytes_max": bytes_max}});
+        settings(json!(algorithms), keys, json!({}))
     }
 }
 
@@ -152,4 +158,59 @@ fn keys_outlive_an_outage_for_a_time() {
     });
     issuer.says(set(&[&key]));
     eventually("it is there again", || comes_in(&node, &key.token()));
+}
+
+/// An hour between two fetches, whatever is wanted.
+const SELDOM_MS: [u64; 3] = [3_600_000; 3];
+
+fn reload(node: &Handle, jwt: &Value) {
+    node.reload(&json!({"access": {"auth": {"jwt": jwt}, "rules": []}}).to_string()).expect("good settings");
+}
+
+/// Are keys there at once after a reload that names algorithms for which those of before were not read, and kept where it names the
+/// same in another order?
+#[test]
+fn other_algorithms_ask_anew() {
+    let key = Key::new("k");
+    let issuer = Issuer::new(set(&[&key]));
+    let [seldom_ms, ..] = SELDOM_MS;
+    let node = issuer.start(seldom_ms, seldom_ms, seldom_ms);
+    eventually("the key is there", || comes_in(&node, &key.token()));
+    reload(&node, &issuer.jwt(&["EdDSA", "ES256"], SELDOM_MS, 4096));
+    eventually("it is there again", || comes_in(&node, &key.token()));
+    assert_eq!(issuer.asked.load(Ordering::SeqCst), 2);
+    reload(&node, &issuer.jwt(&["ES256", "EdDSA"], SELDOM_MS, 4096));
+    assert!(comes_in(&node, &key.token()), "it never went");
+}
+
+/// Are keys that come while settings change those of the new settings too?
+#[test]
+fn keys_that_were_on_their_way_arrive() {
+    let key = Key::new("k");
+    let issuer = Issuer::new(set(&[&key]));
+    let answer = issuer.answer.lock().unwrap();
+    let [seldom_ms, ..] = SELDOM_MS;
+    let node = issuer.start(seldom_ms, seldom_ms, seldom_ms);
+    eventually("it is asked", || issuer.asked.load(Ordering::SeqCst) == 1);
+    let mut jwt = issuer.jwt(&["EdDSA"], SELDOM_MS, 4096);
+    jwt["leeway_s"] = json!(1);
+    reload(&node, &jwt);
+    drop(answer);
+    eventually("the key is there", || comes_in(&node, &key.token()));
+    assert_eq!(issuer.asked.load(Ordering::SeqCst), 1);
+}
+
+/// Are keys given up in their time although settings were changed, and the issuer is down since?
+#[test]
+fn a_reload_makes_keys_no_younger() {
+    let key = Key::new("k");
+    let issuer = Issuer::new(set(&[&key]));
+    let node = issuer.start(3_600_000, 1, 3_600_000);
+    eventually("the key is there", || comes_in(&node, &key.token()));
+    issuer.says(String::new());
+    // Older than this by the time that it is read.
+    reload(&node, &issuer.jwt(&["EdDSA"], [3_600_000, 1, 1], 4097));
+    eventually("they are too old", || {
+        knock(&node, &with(packets::connect("d"), &key.token())) == ReasonCode::ServerUnavailable
+    });
 }
