@@ -33,6 +33,26 @@ def test_each_request_gets_its_reply(broker: Broker, pool: Threads) -> None:
         assert one.counters.processed + two.counters.processed == 200
 
 
+def test_who_asks_first_connects_for_all(broker: Broker) -> None:
+    """Threads, or tasks, that ask at once and have not connected: is there one connection, and a reply for each?"""
+    with Consumer(broker.url, "first", workers=2) as consumer, ThreadPoolExecutor(9) as pool:
+        pool.submit(consumer.run, lambda message: consumer.reply(message, message.payload))
+        requester = Requester(broker.url)
+        replies = pool.map(lambda n: requester.request("first", str(n), timeout_s=30.0).payload, range(8))
+        assert list(replies) == [b"%d" % n for n in range(8)]
+        requester.close()
+
+        async def ask() -> list[Delivery]:
+            requester = AsyncRequester(broker.url)
+            asked = [requester.request("first", str(n), timeout_s=30.0) for n in range(8)]
+            replies = await asyncio.gather(*asked)
+            await requester.close()
+            return replies
+
+        assert [reply.payload for reply in asyncio.run(ask())] == [b"%d" % n for n in range(8)]
+        consumer.close()
+
+
 def test_no_reply_is_a_timeout(broker: Broker) -> None:
     said = r"no reply within 0.05 s \(request to 'nobody'\)"
     with Requester(broker.url) as requester, pytest.raises(TimedOutError, match=said):

@@ -38,6 +38,7 @@ class AsyncConsumer:
         probe_ms: int | None = None,
         report: bool = True,
         report_every: int = 1,
+        envelope: bool = False,
         **connect: Unpack[ConnectOptions],
     ) -> None:
         self._intake = Intake(
@@ -55,6 +56,7 @@ class AsyncConsumer:
             probe_ms=probe_ms,
             report=report,
             report_every=report_every,
+            envelope=envelope,
             connect=connect,
         )
         self.client_id = self._intake.plan.client_id

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import secrets
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from types import TracebackType
@@ -43,14 +44,21 @@ class Requester:
         self._asked = _Asked(url, reply_topic, connect)
         self.reply_topic = self._asked.reply_topic
         self._open: tuple[_core.Link, Pending[Future[Delivery]]] | None = None
+        self._opening = threading.Lock()
 
     def connect(self) -> Self:
         """Connects; a requester that has connected stays so."""
-        if self._open is None:
-            # Whoever waits does so on this connection: numbers begin anew with the next.
-            self._open = self._asked.plan.start_and_wait(), Pending()
-            threading.Thread(target=self._hand_out, args=self._open, name="lapwing-replies", daemon=True).start()
+        self._opened()
         return self
+
+    def _opened(self) -> tuple[_core.Link, Pending[Future[Delivery]]]:
+        # Two links would have one client id, and each would end the other's connection.
+        with self._opening:
+            if self._open is None:
+                # Whoever waits does so on this connection: numbers begin anew with the next.
+                self._open = self._asked.plan.start_and_wait(), Pending()
+                threading.Thread(target=self._hand_out, args=self._open, name="lapwing-replies", daemon=True).start()
+            return self._open
 
     def request(
         self,
@@ -66,9 +74,8 @@ class Requester:
         Raises:
             TimedOutError: no reply within ``timeout_s``; one that comes later is thrown away.
         """
-        self.connect()
-        assert self._open is not None
-        link, pending = self._open
+        link, pending = self._opened()
+        until = time.monotonic() + timeout_s
         correlation = self._asked.next_correlation()
         reply: Future[Delivery] = Future()
         pending.add(correlation, reply)
@@ -76,7 +83,7 @@ class Requester:
         try:
             number = self._asked.send(link, topic, payload, correlation, timeout_s, qos, user_properties)
             pending.sent(number, reply)
-            return reply.result(timeout_s)
+            return reply.result(until - time.monotonic())
         except TimeoutError:
             raise _no_reply(topic, timeout_s) from None
         finally:
@@ -84,7 +91,8 @@ class Requester:
 
     def close(self) -> None:
         """Says goodbye and closes; who still waits is told. Does nothing when not connected."""
-        opened, self._open = self._open, None
+        with self._opening:
+            opened, self._open = self._open, None
         if opened is not None:
             opened[0].close(self._asked.plan.timeout_s)
 
@@ -117,13 +125,15 @@ class AsyncRequester:
         self._asked = _Asked(url, reply_topic, connect)
         self.reply_topic = self._asked.reply_topic
         self._open: tuple[_core.Link, News, Pending[asyncio.Future[Delivery]], asyncio.Task[None]] | None = None
+        self._opening = asyncio.Lock()
 
     async def connect(self) -> Self:
         """Connects; a requester that has connected stays so."""
-        if self._open is None:
-            link, news = await start_async(self._asked.plan)
-            pending = Pending[asyncio.Future[Delivery]]()
-            self._open = (link, news, pending, asyncio.create_task(self._hand_out(link, news, pending)))
+        async with self._opening:
+            if self._open is None:
+                link, news = await start_async(self._asked.plan)
+                pending = Pending[asyncio.Future[Delivery]]()
+                self._open = (link, news, pending, asyncio.create_task(self._hand_out(link, news, pending)))
         return self
 
     async def request(
