@@ -17,6 +17,7 @@ from deltalake.schema import PrimitiveType
 from lapwing.contracts.tables import KEYS, TABLES
 from lapwing.errors import ConfigError
 from lapwing.pipeline import by_day
+from lapwing.pipeline import maintain as module
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.maintain import BY_DAY, maintain, migrate
@@ -112,6 +113,29 @@ def test_beside_a_job_its_memory_is_left_alone(tmp_path: Path) -> None:
     job.release()
     assert maintain(tmp_path, forget=["a"], now=NOW)[-1].table
     assert column(tmp_path, "seen", "device") == []
+
+
+def test_a_job_may_begin_while_other_tables_than_its_memory_are_at_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large tables take long, and a job that is to begin meanwhile is not kept waiting."""
+    for name in ("readings", "seen"):
+        add(tmp_path, name, device="a")
+    may_begin: dict[str, bool] = {}
+
+    original = module._maintained
+
+    def watched(folder: Path, *arguments: Any, free: bool) -> module.Maintained:
+        job = JobFolder.tried(tmp_path, "a job")
+        may_begin[folder.name] = job is not None
+        if job:
+            job.release()
+        return original(folder, *arguments, free=free)
+
+    monkeypatch.setattr(module, "_maintained", watched)
+    found = maintain(tmp_path, now=NOW)
+    assert may_begin == {"readings": True, "seen": False}
+    assert not any(each.left_out for each in found)
 
 
 @pytest.mark.parametrize("damage", ["its file .* is gone", "file size is 0", "Permission denied"])
