@@ -121,7 +121,7 @@ def run(
     )
 )
 def maintain(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The --out of a job, which may run meanwhile.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The --out of a job, which may run meanwhile, or begin.")],
     keep_days: Annotated[
         int | None,
         typer.Option("--keep-days", metavar="N", min=1, help="Delete rows of days before the last N (UTC)."),

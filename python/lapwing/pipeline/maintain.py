@@ -1,13 +1,13 @@
 """What keeps tables small, beside a job or without one: few files, no old days, no device that asked to go.
 
-A job may run meanwhile: it takes up what is committed here, and writes again what was in the way. Only its memory, the
-table ``seen``, is its own while it runs.
+A job may run meanwhile, or begin: it takes up what is committed here, and writes again what was in the way. Only its
+memory, the table ``seen``, is its own while it runs; one that begins while that is written anew waits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,6 +27,7 @@ from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.forget import payload_predicates
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.jobs.seen import make_one_file
+from lapwing.pipeline.only_files import check_only_files
 from lapwing.pipeline.sinks.columns import delta_schema, unreadable
 from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink
 from lapwing.pipeline.sinks.doors import for_data, opened
@@ -49,6 +50,8 @@ _AGGREGATES = {*COMMAND_KEYS, *LATE_KEYS, *TABLE_KEYS}
 OF_DEVICES: Mapping[str, str] = {"readings": "device", "quality": "device", "quarantine": "client_id", "seen": "device"}
 """The column that names a device, in `quarantine` the client; see `lapwing.pipeline.forget`. Others are sums."""
 BY_DAY = "folders by day"
+MAINTENANCE, MIGRATION = "lapwing pipeline maintain", "lapwing pipeline migrate"
+"""What has the folder meanwhile, as a job is told that begins."""
 _TIME = "'Timestamp(Microsecond, Some(\"UTC\"))'"
 _TRIES = 10
 _DAYS_MAX = 365 * 1000
@@ -89,16 +92,17 @@ def maintain(
         TableError: One cannot be read or written.
     """
     found = _tables(out)
+    check_only_files(out)
     done = []
-    with _memory_free(out) as free:
-        for folder in found:
-            try:
-                with _named(folder):
-                    done.append(_maintained(folder, keep_days, forget, now or datetime.now(UTC), free=free))
-            except TableError as error:
-                if told is None:
-                    raise
-                told(error)
+    for folder in found:
+        memory = _free(out, MAINTENANCE) if folder.name == "seen" else nullcontext(True)
+        try:
+            with _named(folder), memory as free:
+                done.append(_maintained(folder, keep_days, forget, now or datetime.now(UTC), free=free))
+        except TableError as error:
+            if told is None:
+                raise
+            told(error)
     return done
 
 
@@ -111,7 +115,7 @@ def migrate(out: Path) -> dict[str, list[str]]:
         TableError: A job is at work there, or a table cannot be brought over.
     """
     found = _tables(out)
-    with _memory_free(out) as free:
+    with _free(out, MIGRATION) as free:
         if not free:
             raise TableError("a job writes here", where=str(out), remedy="stop it, then migrate")
         done = {}
@@ -131,9 +135,9 @@ def _tables(out: Path) -> list[Path]:
 
 
 @contextmanager
-def _memory_free(out: Path) -> Iterator[bool]:
-    """Whether no job runs; none may begin meanwhile."""
-    folder = JobFolder.tried(out)
+def _free(out: Path, work: str) -> Iterator[bool]:
+    """Whether no job runs; none begins meanwhile, and one that is started is told of this ``work``."""
+    folder = JobFolder.tried(out, work)
     try:
         yield folder is not None
     finally:

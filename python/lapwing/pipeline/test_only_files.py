@@ -36,7 +36,7 @@ def test_who_only_maintains_tables_is_not_kept_waiting_either(tmp_path: Path, pl
     (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(tmp_path / place)
     with pytest.raises(FolderError, match=f"a pipe lies where a file belongs.*{place}"):
-        JobFolder.tried(tmp_path)
+        JobFolder.tried(tmp_path, "maintenance")
 
 
 def test_every_kind_is_named_and_links_are_followed(tmp_path: Path) -> None:

@@ -16,11 +16,14 @@ import pyarrow.compute as pc
 
 from lapwing.contracts.command_tables import COMMAND_KEYS, COMMANDS, OUTBOX
 from lapwing.pipeline.commands.entry import FAILED, Entry
+from lapwing.pipeline.errors import ConflictError
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_file
 
 _SETTLED = "outbox"
 """What ``commands`` calls its source; there is one partition, and its offsets are numbers of rows."""
+_CONFLICTS_MAX = 5
+"""So often states are put into ``commands`` again where somebody else has changed it meanwhile (OPTIMIZE, VACUUM)."""
 _TIME = pa.timestamp("us", "UTC")
 
 
@@ -49,9 +52,21 @@ class CommandBook:
         self._stored += len(rows)
 
     def save(self, entries: Iterable[Entry]) -> None:
-        """Puts their states into ``commands``; of all that was stored and has none there yet."""
-        rows = [entry.row() for entry in entries]
-        self._commands.merge(_table(rows, COMMANDS.arrow_schema()), _SETTLED, {0: self._stored})
+        """Puts their states into ``commands``; of all that was stored and has none there yet.
+
+        Raises:
+            TableError: `ConflictError`: others write there again and again.
+        """
+        states = _table([entry.row() for entry in entries], COMMANDS.arrow_schema())
+        for _ in range(_CONFLICTS_MAX):
+            try:
+                self._commands.merge(states, _SETTLED, {0: self._stored})
+            except (ConflictError, FileNotFoundError):
+                # Rows are complete, and nobody else has states to tell: they go into the table as it is now.
+                self._commands.refresh()
+            else:
+                return
+        self._commands.merge(states, _SETTLED, {0: self._stored})
 
     def restored(self, since_us: int) -> tuple[dict[str, Entry], set[str]]:
         """What a run has to know of those before, and the ids of which ``commands`` does not say so yet.

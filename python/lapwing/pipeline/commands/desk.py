@@ -189,9 +189,16 @@ class CommandDesk:
             ),
             attended=frozenset(each.tile for each in opened if each.tile is not None),
             failed=frozenset((each.device, each.tile or "") for each in resting if (each.ended_at or 0) >= rest_us),
+            obeyed=self._obeyed(moment.at_us),
         )
         orders = choose(known, moment.at_us, self._policy)[: ENTRIES_MAX - len(opened)]
         return [self._entry(moment, number, order) for number, order in enumerate(orders)]
+
+    def _obeyed(self, at_us: int) -> frozenset[tuple[str, str]]:
+        """See `Known`."""
+        since_us = {name: at_us - round(s * SECOND_US) for name, s in self._policy.again_s.items()}
+        done = (each for each in self._entries.values() if each.state == "done" and each.do in since_us)
+        return frozenset((each.device, each.do) for each in done if (each.ended_at or 0) >= since_us[each.do])
 
     def _entry(self, moment: Moment, sequence: int, order: Order) -> Entry:
         name = f"{self._run}-{moment.batch}-{sequence}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +11,14 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 
+from lapwing.contracts.command_tables import COMMAND_KEYS, COMMANDS
+from lapwing.pipeline.commands.book import _CONFLICTS_MAX
 from lapwing.pipeline.commands.test_desk import AT_US, FIRST, SECOND, KilledError, Scene
+from lapwing.pipeline.errors import ConflictError
 from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.files import write_file
 from lapwing.pipeline.transforms.choose import SECOND_US
 
 DAY_S = 86_400
@@ -137,3 +142,40 @@ def test_a_batch_is_decided_once_however_long_ago(scene: Scene) -> None:
     two_that_ended_a_day_ago(scene)
     scene.desk = scene.opened()
     assert scene.decide(FIRST) == 0
+
+
+def vacuum(folder: Path) -> None:
+    DeltaTable(folder).vacuum(0, dry_run=False, enforce_retention_duration=False)
+
+
+def compact_and_vacuum(folder: Path) -> None:
+    """As if an hour lay between: the files that the desk knows of are gone."""
+    sink = DeltaSink(folder, COMMANDS, COMMAND_KEYS[COMMANDS.name])
+    sink.append([write_file(sink.read().slice(0, 0), folder)], "", {})
+    DeltaTable(folder).optimize.compact()
+    vacuum(folder)
+
+
+@pytest.mark.parametrize("change", [vacuum, compact_and_vacuum])
+def test_maintenance_of_others_does_not_end_it(scene: Scene, change: Callable[[Path], None]) -> None:
+    scene.decide()
+    scene.answer("a", "acknowledged")
+    folder = scene.folder / "tables" / "commands"
+    before = DeltaTable(folder)
+    change(folder)
+    assert DeltaTable(folder).version() > before.version()
+    assert change is vacuum or not any(Path(file).exists() for file in before.file_uris())
+    scene.answer("a", "done")
+    scene.answer("c", "refused", reason="not_there")
+    assert scene.states() == {"a": "done", "c": "refused"}
+    assert scene.opened().states() == {"done": 1, "refused": 1}
+
+
+def test_others_who_never_stop_are_told_of(scene: Scene) -> None:
+    scene.decide()
+    never = patch.object(DeltaSink, "merge", side_effect=ConflictError("somebody else has changed it"))
+    with never as merge, pytest.raises(ConflictError):
+        scene.answer("a", "done")
+    assert merge.call_count == _CONFLICTS_MAX + 1
+    scene.answer("c", "done")
+    assert scene.states() == {"a": "done", "c": "done"}

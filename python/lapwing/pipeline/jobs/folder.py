@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import time
 from dataclasses import dataclass
@@ -12,9 +13,12 @@ from typing import IO
 from lapwing.pipeline.errors import FolderError, TableError
 from lapwing.pipeline.only_files import check_only_files
 
+LOG = logging.getLogger("lapwing.pipeline")
 _LOCK = ".lapwing-job"
 _ENDING_S = 60.0
 """How long a killed job's Spark may take to end: it stops what runs on the cluster first."""
+_MAINTENANCE_S = 300.0
+"""How long a job that begins waits for maintenance, which holds the folder while it writes a job's memory anew."""
 _POLL_S = 0.1
 
 
@@ -35,7 +39,7 @@ class JobFolder:
 
         Raises:
             FolderError: One cannot be written, or has something else where a file belongs.
-            TableError: Another job is at work there. One that was killed is waited for.
+            TableError: Another job is at work there. One that was killed is waited for, and so is maintenance.
         """
         for flag, folder in (("--out", out), ("--checkpoint", checkpoint)):
             try:
@@ -51,14 +55,16 @@ class JobFolder:
                 ) from None
         check_only_files(out, checkpoint)
         file = (out / _LOCK).open("a+")
-        if not _locked(file):
+        try:
+            _lock(file, out)
+        except BaseException:
             file.close()
-            raise TableError("another job writes here", where=str(out), remedy="stop it, or give another --out")
-        return cls._named(out, file)
+            raise
+        return cls._named(out, file, str(os.getpid()))
 
     @classmethod
-    def tried(cls, out: Path) -> JobFolder | None:
-        """Takes hold of ``out``; None where a job is at work there.
+    def tried(cls, out: Path, work: str) -> JobFolder | None:
+        """Takes hold of ``out`` for ``work``, which a job that begins is told; None where a job is at work there.
 
         Raises:
             FolderError: It cannot be written, or has something else where a file belongs.
@@ -72,18 +78,16 @@ class JobFolder:
                 where=str(out),
                 remedy="give an --out that this user may write",
             ) from None
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _is_taken(file):
             file.close()
             return None
-        return cls._named(out, file)
+        return cls._named(out, file, f"{os.getpid()} {work}")
 
     @classmethod
-    def _named(cls, out: Path, file: IO[str]) -> JobFolder:
-        """The folder whose lock is ours; its file names who has it."""
+    def _named(cls, out: Path, file: IO[str], holder: str) -> JobFolder:
+        """The folder whose lock is ours; its file names who has it: a process, and what it does if it is no job."""
         file.truncate(0)
-        file.write(str(os.getpid()))
+        file.write(holder)
         file.flush()
         return cls(out, file)
 
@@ -114,22 +118,42 @@ def check_apart(out: Path, checkpoint: Path) -> None:
         )
 
 
-def _locked(file: IO[str]) -> bool:
-    """Takes the lock; waits only where the job that had it is gone, and not yet all that it had started."""
-    deadline = time.monotonic() + _ENDING_S
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            if _at_work(file) or time.monotonic() > deadline:
-                return False
-        else:
-            return True
+def _lock(file: IO[str], out: Path) -> None:
+    """Takes the lock; waits for maintenance, and for what a job that is gone had started and has not ended yet.
+
+    Raises:
+        TableError: Another job is at work there, or maintenance for too long.
+    """
+    begun, told = time.monotonic(), ""
+    while not _is_taken(file):
+        process, work = _holder(file)
+        waited_s = time.monotonic() - begun
+        if work and waited_s > _MAINTENANCE_S:
+            raise TableError(f"{work} is at work here", where=str(out), remedy="start the job when that has ended")
+        if not work and (waited_s > _ENDING_S or _is_there(process)):
+            raise TableError("another job writes here", where=str(out), remedy="stop it, or give another --out")
+        if work != told:
+            told = work
+            LOG.warning("%s is at work in %s: the job begins when that has ended", work, out)
         time.sleep(_POLL_S)
 
 
-def _at_work(file: IO[str]) -> bool:
-    """Whether the job that the lock names is a process of this machine, or names none yet."""
+def _is_taken(file: IO[str]) -> bool:
+    """Whether the lock is ours now."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _holder(file: IO[str]) -> tuple[str, str]:
+    """The process that the lock names, and what it does: empty for a job. Both are empty while it is being named."""
     file.seek(0)
-    name = file.read()
-    return not name.isdigit() or Path(f"/proc/{name}").exists()
+    process, _, work = file.read().partition(" ")
+    return process, work
+
+
+def _is_there(process: str) -> bool:
+    """Whether that is a process of this machine."""
+    return process.isdigit() and Path(f"/proc/{process}").exists()

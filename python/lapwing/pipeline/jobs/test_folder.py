@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -10,10 +11,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from lapwing.pipeline.errors import FolderError, TableError
+from lapwing.pipeline.jobs import folder
 from lapwing.pipeline.jobs.folder import JobFolder, check_apart
 
 JOB = """
@@ -69,6 +72,39 @@ def test_what_a_killed_one_has_started_is_waited_for(
     monkeypatch.setattr("lapwing.pipeline.jobs.folder.time.sleep", ends_meanwhile)
     JobFolder.held(tmp_path, tmp_path).release()
     assert waited.is_set()
+
+
+def test_maintenance_is_named_and_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    maintenance = JobFolder.tried(tmp_path, "lapwing pipeline maintain")
+    assert maintenance
+    looked = []
+
+    def ends_meanwhile(_seconds: float) -> None:
+        looked.append(True)
+        if len(looked) == 3:
+            maintenance.release()
+
+    monkeypatch.setattr("lapwing.pipeline.jobs.folder.time.sleep", ends_meanwhile)
+    JobFolder.held(tmp_path, tmp_path).release()
+    assert len(looked) == 3
+    assert caplog.messages == [
+        f"lapwing pipeline maintain is at work in {tmp_path}: the job begins when that has ended"
+    ]
+
+
+def test_maintenance_that_does_not_end_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maintenance = JobFolder.tried(tmp_path, "lapwing pipeline migrate")
+    assert maintenance
+    clock = itertools.count(step=folder._MAINTENANCE_S / 10)
+    monkeypatch.setattr("lapwing.pipeline.jobs.folder.time", Mock(monotonic=lambda: next(clock)))
+    with pytest.raises(TableError, match=r"lapwing pipeline migrate is at work here .*when that has ended"):
+        JobFolder.held(tmp_path, tmp_path)
+    maintenance.release()
+    JobFolder.held(tmp_path, tmp_path).release()
 
 
 @pytest.mark.parametrize("place", ["tables", "tables/readings", "tables/readings/x", "elsewhere/../tables", "link"])

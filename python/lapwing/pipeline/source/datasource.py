@@ -26,6 +26,7 @@ from lapwing.pipeline.errors import StreamRecreatedError, sealed
 from lapwing.pipeline.source.client import StreamClient, StreamState
 from lapwing.pipeline.source.offsets import Positions, Range, share, split
 from lapwing.pipeline.source.options import SourceOptions
+from lapwing.pipeline.source.typed import wrong_option
 
 _HOLD_SHARE = 0.1
 _HOLD_S_MAX = 3.0
@@ -74,8 +75,13 @@ class LapwingDataSource(DataSource):
 
     @_sealing
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002  (Spark's interface)
-        """For ``spark.read``: everything that the stream holds now."""
-        return _BatchReader(SourceOptions.parse(dict(self.options)))
+        """For ``spark.read``: everything that the stream holds now, from ``start`` on, which is not ``latest``."""
+        options = SourceOptions.parse(dict(self.options))
+        if options.start == "latest":
+            # All that comes after now is nothing, in a batch that ends now: it was read from the oldest on instead.
+            remedy = 'spark.read gives what is there: leave start out, or give offsets such as {"0": 12}'
+            raise wrong_option("start", options.start, remedy, 'spark.read.format("lapwing")')
+        return _BatchReader(options)
 
     @_sealing
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802

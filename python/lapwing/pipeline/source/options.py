@@ -24,7 +24,7 @@ class SourceOptions:
     reader: str = ""
     """The broker remembers under this name what has been read, and raises an alarm before it trims the rest."""
     start: str = "earliest"
-    """``earliest``, ``latest``, or JSON ``{"0": 12}``; without a checkpoint only."""
+    """``earliest``, ``latest``, or JSON ``{"0": 12}``; without a checkpoint only. No batch begins with ``latest``."""
     until: str = ""
     """JSON ``{"0": 99}``: the first batch ends exactly there. A job sets it to finish a batch it had begun."""
     on_trimmed: Literal["fail", "skip"] = "fail"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pyspark.sql.types import StructType
 
 from lapwing.errors import ConfigError
+from lapwing.pipeline.errors import SealedError, unsealed
 from lapwing.pipeline.source.address import StreamAddress
+from lapwing.pipeline.source.datasource import LapwingDataSource
 from lapwing.pipeline.source.options import SourceOptions
 
 URL = "http://127.0.0.1:8080/v1/streams/readings"
@@ -131,3 +134,17 @@ def test_what_is_no_number_is_none(value: str) -> None:
     for name in ("timeout_s", "max_rows_per_batch"):
         with pytest.raises(ConfigError, match=f"option {name} = .* cannot be"):
             SourceOptions.parse({"url": "http://h:1/v1/streams/s", name: value})
+
+
+def test_a_batch_does_not_begin_at_the_latest() -> None:
+    """It ends there; and a stream does."""
+    latest = LapwingDataSource({"url": URL, "start": "latest"})
+    with pytest.raises(SealedError) as caught:
+        latest.reader(StructType())
+    error = unsealed(caught.value, where=URL)
+    assert isinstance(error, ConfigError)
+    assert "option start = 'latest' cannot be" in str(error)
+    assert "leave start out, or give offsets" in str(error)
+    latest.streamReader(StructType())
+    for start in ("earliest", '{"0": 12}'):
+        LapwingDataSource({"url": URL, "start": start}).reader(StructType())

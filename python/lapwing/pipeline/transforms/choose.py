@@ -7,7 +7,7 @@ then the one with the fullest battery, then by name. The same tables give the sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -96,15 +96,22 @@ class Policy:
     measure_rate_hz: float = 1.0
     """Readings per second while it measures on command, or the most it can."""
     report_s: float = 600.0
-    """A device whose place has been unknown for so long is asked to report."""
+    """A device whose place has been unknown for so long is asked to report; again after so long, if it still is."""
     expire_s: float = 60.0
     """A command that has not begun by then is given up."""
     rest_s: float = 120.0
-    """A device that did not obey is not asked about that place again for so long."""
+    """A device that did not obey is not asked about that place again for so long; nor is one that has changed its rate
+    told to change it."""
     behind_s: float = 60.0
     """A job that is further behind than this decides nothing: it does not know."""
     commands_max: int = 500
     """Commands of one batch, at most."""
+
+    @property
+    def again_s(self) -> Mapping[str, float]:
+        """So long after a device did these it is not told to do the same again: it need not say what came of it, and
+        what it did not say then it would not say now."""
+        return {"report": self.report_s, "rate": self.rest_s}
 
     @property
     def memory_s(self) -> float:
@@ -135,6 +142,7 @@ class Known:
         crew: Who can be told something, in any order.
         attended: Tiles that an open command is about.
         failed: (device, tile) that came to nothing lately; the tile is empty where a command is about none.
+        obeyed: (device, what it did) as lately as `Policy.again_s` says.
     """
 
     places: pa.Table
@@ -142,6 +150,12 @@ class Known:
     crew: Sequence[Member]
     attended: frozenset[str] = frozenset()
     failed: frozenset[tuple[str, str]] = frozenset()
+    obeyed: frozenset[tuple[str, str]] = frozenset()
+
+    def may_be_told(self, member: Member, do: str) -> bool:
+        """Whether ``member`` is free to do what is about no place, and has not just done it, or failed to."""
+        name = member.device
+        return not member.busy and (name, "") not in self.failed and (name, do) not in self.obeyed
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +277,7 @@ def _rates(known: Known, crew: Sequence[_Placed], policy: Policy) -> list[Order]
     orders = []
     for member in (each.member for each in crew):
         battery, rate_hz, usual_hz = member.battery, member.rate_hz, member.usual_rate_hz
-        if member.busy or (member.device, "") in known.failed:
+        if not known.may_be_told(member, "rate"):
             continue
         if battery is None or rate_hz is None or usual_hz is None:
             continue
@@ -277,7 +291,6 @@ def _rates(known: Known, crew: Sequence[_Placed], policy: Policy) -> list[Order]
 
 def _reports(known: Known, crew: Sequence[_Placed], at_us: int, policy: Policy) -> list[Order]:
     oldest_us = at_us - round(policy.report_s * SECOND_US)
-    free = (each for each in crew if not each.member.busy and (each.member.device, "") not in known.failed)
-    lost = [each for each in free if each.at_us < oldest_us]
+    lost = [each for each in crew if each.at_us < oldest_us and known.may_be_told(each.member, "report")]
     lost.sort(key=lambda each: (each.at_us, each.member.device))
     return [Order(each.member.device, "report") for each in lost]

@@ -122,17 +122,21 @@ def test_a_device_that_was_not_seen_for_long_is_asked_to_report() -> None:
     orders = told([], [seen("a", "17/1/1", 299)], crew)
     assert orders == [Order("b", "report")]
     assert not told([], [], [Member("a")], failed=frozenset([("a", "")]))
+    assert not told([], [], [Member("a")], obeyed=frozenset([("a", "report")]))
+    assert told([], [], [Member("a")], obeyed=frozenset([("a", "rate"), ("b", "report")]))
 
 
 def test_a_device_that_is_short_of_power_slows_down_and_later_does_not() -> None:
-    def rate(battery: float, rate_hz: float) -> list[Order]:
+    def rate(battery: float, rate_hz: float, *obeyed: tuple[str, str]) -> list[Order]:
         member = Member("a", battery=battery, rate_hz=rate_hz, usual_rate_hz=0.5)
-        return told([], [seen("a", "17/1/1")], [member])
+        return told([], [seen("a", "17/1/1")], [member], obeyed=frozenset(obeyed))
 
     assert rate(0.29, 0.5) == [Order("a", "rate", rate_hz=0.01)]
     assert not rate(0.29, 0.01)
     assert not rate(0.39, 0.01)
     assert rate(0.41, 0.01) == [Order("a", "rate", rate_hz=0.5)]
+    assert not rate(0.29, 0.5, ("a", "rate"))
+    assert rate(0.29, 0.5, ("a", "report"))
 
 
 def test_the_order_of_rows_does_not_matter_and_the_emptiest_come_first() -> None:
