@@ -210,6 +210,59 @@ def test_an_address_that_fails_too_often_is_not_listened_to() -> None:
         assert ask(f"{server.url}/healthz").status_code == 200
 
 
+def test_who_gets_in_elsewhere_tells_one_who_guesses_nothing() -> None:
+    """The right password was answered 200 and a wrong one 429 where nothing is looked at: guessing at network speed."""
+    known = authority()
+    with served(known, "readings", rules=(RULE,), failures_max=2) as server:
+        url = f"{server.url}/v1/streams"
+        assert ask(url, basic("spark", SECRET)).status_code == 200
+        for guess in "ab":
+            assert ask(url, basic("spark", guess), source="127.0.0.2").status_code == 401
+        asked = known.asked
+        guesses = [ask(url, basic("spark", guess), source="127.0.0.2") for guess in ("c", SECRET)]
+        assert [answer.status_code for answer in guesses] == [429, 429]
+        assert guesses[0].text == guesses[1].text
+        assert ask(url, basic("spark", SECRET)).status_code == 200, "where nobody guesses nothing changes"
+        assert known.asked == asked
+
+
+def test_others_failures_keep_nobody_out_until_somebody_guesses_for_the_very_name() -> None:
+    """Behind one address, where what was verified must be asked about again: does it go on, and is it no oracle?"""
+    known = authority()
+    known.good_for_s = 0.0
+    with served(known, "readings", rules=(RULE,), failures_max=2) as server:
+        url = f"{server.url}/v1/streams"
+        got_in = [basic("spark", SECRET), basic("root", "toor"), bearer("t0ken")]
+        assert [ask(url, headers).status_code for headers in got_in] == [200] * 3
+        assert [ask(url, basic("eve", guess)).status_code for guess in "abc"] == [401, 401, 429]
+        asked = known.asked
+        assert [ask(url, headers).status_code for headers in got_in] == [200] * 3
+        assert known.asked == asked + 3, "each was asked about again"
+        assert ask(url, basic("spark", "guess")).status_code == 429
+        assert [ask(url, headers).status_code for headers in got_in] == [429, 200, 200]
+        del known.passwords["root"]
+        assert [ask(url, basic("root", "toor")).status_code for _ in range(2)] == [401, 429], "right no more"
+
+
+def test_a_guess_counts_while_one_who_has_got_in_is_asked_about() -> None:
+    """Else each request of somebody who is right would let one more guess through."""
+    known = authority()
+    known.good_for_s = 0.0
+    with served(known, "readings", rules=(RULE,), failures_max=2) as server, ThreadPoolExecutor(1) as pool:
+        url = f"{server.url}/v1/streams"
+        assert ask(url, basic("spark", SECRET)).status_code == 200
+        assert [ask(url, bearer(guess)).status_code for guess in "abc"] == [401, 401, 429]
+        for _ in range(known.asked):
+            assert known.arrived.acquire(timeout=30)
+        known.gate.clear()
+        waiting = pool.submit(ask, url, basic("spark", SECRET))
+        assert known.arrived.acquire(timeout=30)
+        assert ask(url, basic("spark", "guess")).status_code == 429
+        known.gate.set()
+        assert waiting.result().status_code == 200
+        assert ask(url, basic("spark", SECRET)).status_code == 429
+
+
 @pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="this machine has no IPv6")
 def test_at_every_address_of_ipv6_those_of_ipv4_are_each_their_own(caplog: pytest.LogCaptureFixture) -> None:
     """One that guesses was all of them there. Is each named as it is, to the node and in the log, too?"""

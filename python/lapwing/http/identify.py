@@ -2,19 +2,15 @@
 
 - The node says who it is, as for a CONNECT: users, tokens (JWT), somebody who is asked over HTTP; in the same turns,
   with the same bars. It may take as long, and no thread waits with it (`lapwing.http.asked`).
-- What is known is remembered for as long as the node says, under a keyed hash: a reader's next request costs nothing.
-  ``reload`` empties that memory when users change.
 - Failed attempts are bounded per address; see `lapwing.http.attempts`. So refusals go out at once here.
+- Who has got in from there goes on, asked about again; and not asked about for as long as the node says, so that a
+  reader's next request costs nothing. See `lapwing.http.known`. After a ``reload`` everybody is asked about.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import hmac
-import secrets
-import time
-from collections import OrderedDict
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
@@ -25,9 +21,10 @@ from lapwing.http.authority import Authority, Identify
 from lapwing.http.caller import Caller, Standing
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import unauthenticated
+from lapwing.http.known import Credentials, Known, KnownCallers
 from lapwing.http_listener.http_error import HttpError
+from lapwing.http_listener.peer import network_of
 
-REMEMBERED_MAX = 1024
 _HEADER_CHARACTERS_MAX = 32 << 10
 _WITHOUT_RULES = (
     "HTTP: there are users and no rules, so over HTTP nobody may read streams, observe or administer; name who may,"
@@ -71,9 +68,9 @@ class Identifier:
         self._guards = guards
         self._attempts = FailedAttempts(failures_max)
         self._counters = counters
-        self._hash_key = secrets.token_bytes(32)
-        self._remembered: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
+        self._known = KnownCallers()
         self._generation = 0
+        self._known_of = 0
         self.url = ""
         """The listener's, for whoever is asked about its callers; set once it is bound."""
 
@@ -107,11 +104,7 @@ class Identifier:
             raise self._refused(unauthenticated("this needs an identity"))
         if len(given) > 1 or len(given[0]) > _HEADER_CHARACTERS_MAX:
             raise self._refused(unauthenticated("the Authorization header is repeated or too long"))
-        key = hmac.digest(self._hash_key, b"%d " % self._generation + given[0].encode("latin-1"), "sha256")
-        name = self._recall(key)
-        if name is None:
-            name, good_for_s = await self._verify(given[0], scope)
-            self._remember(key, name, good_for_s)
+        name = await self._name(given[0], scope["client"][0] if scope.get("client") else "")
         return Caller(name, Standing.RULED if self._has_rules else Standing.WITHOUT_RULES, self._authority)
 
     def _anonymous(self) -> Caller:
@@ -120,20 +113,47 @@ class Identifier:
             return Caller(None, Standing.RULED, self._authority)
         return Caller(None, Standing.GUARDED if self._guards else Standing.OPEN, self._authority, self._guards)
 
-    async def _verify(self, header: str, scope: Scope) -> tuple[str, float]:
-        """Who it is, and for how long."""
-        address = scope["client"][0] if scope.get("client") else ""
-        if not self._attempts.allowed(address):
-            raise self._too_many("throttled", "too_many_failures", "too many failed attempts from this address")
+    async def _name(self, header: str, address: str) -> str:
+        """Whose credentials these are, from ``address``."""
         given = _given(header)
-        if given is not None:
-            outcome, name, good_for_s = await ask(self._identify, *given, address, self.url)
-            if outcome == "known":
-                return name, good_for_s
-            if outcome != "wrong":
-                raise self._unverified(outcome)
+        known = None if given is None else self._find(network_of(address), given)
+        if known is None and not self._attempts.allowed(address):
+            raise self._too_many("throttled", "too_many_failures", "too many failed attempts from this address")
+        if given is None:
+            raise self._wrong(address)
+        return known.name if known is not None and known.is_good() else await self._verify(given, address, known)
+
+    def _find(self, network: str, given: Credentials) -> Known | None:
+        if self._known_of != self._generation:
+            self._known_of = self._generation
+            self._known.all_must_be_asked()
+        return self._known.find(network, given)
+
+    async def _verify(self, given: Credentials, address: str, known: Known | None) -> str:
+        """Whose the node says they are.
+
+        Args:
+            known: What was known of them before they were asked about. A guess in the meantime has ended it, and this
+                does not begin it anew: else each request of somebody who is right would be one guess more.
+        """
+        network, generation = network_of(address), self._generation
+        outcome, name, good_for_s = await ask(self._identify, *given, address, self.url)
+        if outcome == "wrong":
+            self._known.forget(network, given)
+            raise self._wrong(address)
+        if outcome != "known":
+            raise self._unverified(outcome)
+        if generation != self._generation:
+            good_for_s = 0.0  # by the users before a reload
+        if known is None:
+            self._known.remember(network, given, name, good_for_s)
+        else:
+            known.renew(name, good_for_s)
+        return name
+
+    def _wrong(self, address: str) -> HttpError:
         self._attempts.failed(address)
-        raise self._refused(unauthenticated("the credentials are not valid"))
+        return self._refused(unauthenticated("the credentials are not valid"))
 
     def _unverified(self, outcome: str) -> HttpError:
         """Nobody has looked at the credentials."""
@@ -154,18 +174,6 @@ class Identifier:
         self._counters.add("lapwing_http_refused_total", reason="unauthenticated")
         return error
 
-    def _recall(self, key: bytes) -> str | None:
-        name, until = self._remembered.get(key, ("", 0.0))
-        return name if time.monotonic() < until else None
-
-    def _remember(self, key: bytes, name: str, good_for_s: float) -> None:
-        if good_for_s <= 0:
-            return
-        self._remembered[key] = name, time.monotonic() + good_for_s
-        self._remembered.move_to_end(key)
-        while len(self._remembered) > REMEMBERED_MAX:
-            self._remembered.popitem(last=False)
-
 
 def claimed_name(header: str) -> str | None:
     """The user that an ``Authorization: Basic`` names, proved or not, for the record; None where it names none."""
@@ -174,7 +182,7 @@ def claimed_name(header: str) -> str | None:
     return None if pair is None else pair[0]
 
 
-def _given(header: str) -> tuple[str | None, bytes] | None:
+def _given(header: str) -> Credentials | None:
     """User and password of ``Basic``, or None and the token of ``Bearer``; None where it is neither."""
     scheme, _, value = header.partition(" ")
     value = value.strip()

@@ -9,6 +9,8 @@ from lapwing.same_origin.seldom import Seldom
 from lapwing.text import one_line
 
 _PATH_CHARACTERS_MAX = 64
+_METHOD_CHARACTERS_MAX = 16
+"""No method that is answered has more; what is no method may have 64 KiB."""
 _LOOKED_AT_MAX = 256
 """Of a path so much is looked through for tokens, which takes the square of its length."""
 _TOKEN = re.compile(r"(lapwing_)[\w-]{16,}|\bey[\w-]+\.[\w-]+\.[\w-]*", re.ASCII)
@@ -45,7 +47,7 @@ class Refusals:
     def request(self, status: int, method: str, path: str, address: str, name: str | None) -> None:
         """A request was refused, of ``name`` if it is known who sent it."""
         who = f"{address or 'somebody'}{'' if name is None else f' ({one_line(name)})'}"
-        what = f"{method} {one_line(_shown(path))}"
+        what = f"{one_line(method[:_METHOD_CHARACTERS_MAX])} {one_line(_shown(path))}"
         self._seldom.tell(str(status), f"HTTP answers {status} to {who} for {what}: {_WHY[status]}")
 
 

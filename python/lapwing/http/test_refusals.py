@@ -20,6 +20,16 @@ def test_one_line_a_minute_of_a_kind(caplog: pytest.LogCaptureFixture) -> None:
     assert second == "HTTP answers 401 to 192.0.2.1 for GET /v1/streams: it shows no credentials"
 
 
+def test_a_method_has_no_more_than_a_beginning(caplog: pytest.LogCaptureFixture) -> None:
+    """It may have 64 KiB, which were one line of the log."""
+    Refusals().request(401, "PROPFIND" * 100, "/", "192.0.2.1", None)
+    Refusals().request(401, "PROPPATCH", "/", "192.0.2.1", None)
+    assert [line.partition(" for ")[2].partition(":")[0] for line in caplog.messages] == [
+        "PROPFINDPROPFIND /",
+        "PROPPATCH /",
+    ]
+
+
 @pytest.mark.parametrize(
     ("token", "shown"),
     [("lapwing_" + "aB-_0" * 9, "lapwing_***"), ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmVk", "***")],
