@@ -66,7 +66,8 @@ class HttpSection(BaseModel):
     everything over HTTP, false leaves health and metrics."""
 
     failures_max: int = Field(default=20, ge=1, le=65_535)
-    """Failed attempts of one address within a minute; after that its credentials are answered 429 unseen."""
+    """Failed attempts of one address within a minute; after that its credentials are answered 429 unseen, but for those
+    that were right from there."""
 
     connections_max: int = Field(default=256, ge=1, le=65_536)
     """Connections; where all are taken, those that ask for or take nothing make room. Eight more are for /healthz and

@@ -12,7 +12,7 @@ use lapwing_node::{Handle, HttpClaim, Identified};
 use super::caller::{Caller, Standing};
 use super::counters::Counters;
 use super::error::{HttpError, unauthenticated};
-use super::known_headers::KnownHeaders;
+use super::known_callers::KnownCallers;
 
 const MINUTE: Duration = Duration::from_secs(60);
 /// The node answers within `limits.connect_timeout` and a second; this is for a defect.
@@ -33,7 +33,7 @@ pub(super) struct Gate {
     failures_max: usize,
     failures: Mutex<VecDeque<Instant>>,
     /// Who has got in goes on being asked about, whatever others have failed with.
-    known: KnownHeaders,
+    known: KnownCallers,
 }
 
 impl Gate {
@@ -43,7 +43,7 @@ impl Gate {
             guards,
             failures_max,
             failures: Mutex::default(),
-            known: KnownHeaders::default(),
+            known: KnownCallers::default(),
         }
     }
 
@@ -103,10 +103,9 @@ impl Gate {
     }
 
     fn identify(&self, node: &Handle, header: &str, ways: Ways<'_>) -> Result<String, HttpError> {
-        if self.is_throttled(header) {
-            return Err(too_many(THROTTLED, "too many failed attempts from this address"));
-        }
-        let given = credentials(header).ok_or_else(|| self.wrong())?;
+        let given = credentials(header);
+        let is_known = self.admit(given.as_ref())?;
+        let given = given.ok_or_else(|| self.wrong())?;
         let claim =
             HttpClaim { username: given.name.as_deref(), password: &given.password, address: ways.0, listener: ways.1 };
         let (told, answered) = channel();
@@ -114,11 +113,14 @@ impl Gate {
         let at_once = node.identify(claim, move |identified| drop(told.send(identified)));
         match at_once.or_else(|| answered.recv_timeout(PATIENCE).ok()) {
             Some(Identified::Known { name, .. }) => {
-                self.known.remember(header);
+                // A guess in the meantime has ended what was known: else each request of who is right would be a guess more.
+                if !is_known {
+                    self.known.remember(&given);
+                }
                 Ok(name)
             }
             Some(Identified::Wrong) => {
-                self.known.forget(header);
+                self.known.forget(&given);
                 Err(self.wrong())
             }
             Some(Identified::Barred) => {
@@ -132,9 +134,13 @@ impl Gate {
         }
     }
 
-    /// Whether nothing is looked at of this: too many have failed, and it has never been right.
-    fn is_throttled(&self, header: &str) -> bool {
-        self.recent().len() >= self.failures_max && !self.known.includes(header)
+    /// Whether these have been right before. Once too many have failed nothing else is looked at.
+    fn admit(&self, given: Option<&Credentials>) -> Result<bool, HttpError> {
+        let is_known = given.is_some_and(|given| self.known.includes(given));
+        if !is_known && self.recent().len() >= self.failures_max {
+            return Err(too_many(THROTTLED, "too many failed attempts from this address"));
+        }
+        Ok(is_known)
     }
 
     fn wrong(&self) -> HttpError {
@@ -171,9 +177,9 @@ pub(super) fn claimed_name(header: &str) -> Option<String> {
 }
 
 /// Not shown.
-struct Credentials {
-    name: Option<String>,
-    password: Vec<u8>,
+pub(super) struct Credentials {
+    pub(super) name: Option<String>,
+    pub(super) password: Vec<u8>,
 }
 
 /// What a field `Authorization` says; None: nothing that is known here.
@@ -219,16 +225,23 @@ mod tests {
         assert_eq!(standing("", true), Standing::Ruled);
     }
 
-    /// Once others have failed too often, is nothing more looked at but what has been right before?
+    /// Once others have failed too often, is nothing more looked at but what has been right before, and does a guess end that?
     #[test]
-    fn who_has_got_in_before_goes_on() {
+    fn who_has_got_in_before_goes_on_until_somebody_guesses() {
         let gate = Gate::new(true, "", 2);
-        gate.known.remember("Basic YWxpY2U6YTpi");
+        let of = |name: &str, password: &str| Credentials { name: Some(name.to_owned()), password: password.into() };
+        let is_admitted = |given: Credentials| gate.admit(Some(&given)).is_ok();
+        gate.known.remember(&of("alice", "right"));
+        gate.known.remember(&of("bob", "b"));
         gate.wrong();
-        assert!(!gate.is_throttled("Basic ZXZlOmE="));
+        assert!(is_admitted(of("eve", "a")));
         gate.wrong();
-        assert!(gate.is_throttled("Basic ZXZlOmE=") && !gate.is_throttled("Basic YWxpY2U6YTpi"));
-        gate.known.forget("Basic YWxpY2U6YTpi");
-        assert!(gate.is_throttled("Basic YWxpY2U6YTpi"), "it is wrong now");
+        assert!(!is_admitted(of("eve", "a")) && gate.admit(None).is_err());
+        assert!(is_admitted(of("alice", "right")) && is_admitted(of("alice", "right")));
+        assert!(!is_admitted(of("alice", "guess")));
+        assert!(!is_admitted(of("alice", "right")), "else guesses would be told from it, at any speed");
+        assert!(is_admitted(of("bob", "b")), "nobody has guessed for that name");
+        gate.known.forget(&of("bob", "b"));
+        assert!(!is_admitted(of("bob", "b")), "it is wrong now");
     }
 }

@@ -16,7 +16,7 @@ mod connection;
 mod counters;
 mod error;
 mod identify;
-mod known_headers;
+mod known_callers;
 mod names;
 mod pace;
 mod parameters;
