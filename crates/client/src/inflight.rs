@@ -206,6 +206,9 @@ impl Inflight {
     pub fn finish(&mut self, id: PacketId) -> Option<u64> {
         let entry = self.entries.get_mut(usize::from(id.get()) - 1)?.take()?;
         self.free.push_back(id.get() - 1);
+        if entry.stage == Stage::Clearing {
+            self.inherited.iter_mut().for_each(Inherited::give_up);
+        }
         if entry.stage.is_publish() {
             match self.resend.iter().position(|waiting| *waiting == id) {
                 Some(at) => drop(self.resend.remove(at)),
@@ -299,6 +302,24 @@ mod tests {
             assert!(inflight.start(Stage::SubAck, 0).is_some());
         }
         assert_eq!(inflight.start(Stage::SubAck, 0), None);
+    }
+
+    /// Does nothing wait any more for a message that was refused while its id was cleared?
+    #[test]
+    fn refused_while_its_id_is_cleared() {
+        let mut inflight = Inflight::new(4);
+        inflight.inherit();
+        let begin = |inflight: &mut Inflight, token| {
+            let id = inflight.start(Stage::PubRec, token).expect("a free id");
+            (id, inflight.keep_back(id, b"a PUBLISH"))
+        };
+        let (cleared, waits) = begin(&mut inflight, 1);
+        assert!(waits && inflight.cleared(cleared, false).is_some());
+        inflight.finish(cleared);
+        let (refused, waits) = begin(&mut inflight, 2);
+        assert!(waits && inflight.finish(refused) == Some(2));
+        assert!(inflight.start_as(cleared, Stage::PubRec, 3));
+        assert!(!inflight.keep_back(cleared, b"a PUBLISH"), "its id is cleared, and nothing goes before it");
     }
 
     /// Is a chosen id taken once, given to nobody else meanwhile, and free again after its answer?

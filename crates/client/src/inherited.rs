@@ -27,7 +27,12 @@ impl Inherited {
         self.waiting += 1;
     }
 
-    /// One waits no more.
+    /// One waits no more: it is refused, and nothing is known of its id.
+    pub fn give_up(&mut self) {
+        self.waiting -= 1;
+    }
+
+    /// One waits no more: its id is cleared.
     pub fn end(&mut self, id: PacketId) {
         self.waiting -= 1;
         let place = usize::from(id.get()) - 1;

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from lapwing.config.layers import KeyPath, Layer
 from lapwing.config.problems import place_of, show_key, show_value
-from lapwing.config.units import Unit
+from lapwing.config.units import has_unit
 from lapwing.errors import LapwingError
 
 _Wrong = tuple[KeyPath, str, str]
@@ -44,7 +44,7 @@ def _in_table(values: Mapping[str, Any], model: type[BaseModel], above: KeyPath)
     for name, value in values.items():
         field = model.model_fields.get(name)
         # Who reads a size or a duration refuses it, and says how one is written.
-        if field is not None and not any(isinstance(mark, Unit) for mark in field.metadata):
+        if field is not None and not has_unit(field):
             yield from _at(value, field.annotation, (*above, name))
 
 

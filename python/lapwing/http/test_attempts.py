@@ -2,27 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from lapwing.http import attempts
-from lapwing.http.attempts import FailedAttempts
-
-
-class Clock:
-    """Time that passes when told to."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(attempts, "time", clock)
-    return clock
+from lapwing.http.attempts import ADDRESSES_MAX, FailedAttempts
+from lapwing.http.conftest import Clock
 
 
 def fail(attempts: FailedAttempts, address: str, times: int) -> None:
@@ -54,7 +35,7 @@ def test_a_network_of_ipv6_is_one_address(clock: Clock) -> None:
 def test_memory_is_bounded_and_the_oldest_goes(clock: Clock) -> None:
     known = FailedAttempts(1)
     fail(known, "first", 1)
-    for number in range(attempts.ADDRESSES_MAX - 1):
+    for number in range(ADDRESSES_MAX - 1):
         fail(known, str(number), 1)
     assert not known.allowed("first")
     fail(known, "last", 1)

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from lapwing.http import known
+from lapwing.http.conftest import Clock
 from lapwing.http.known import KnownCallers
 
 ALICE = ("alice", b"right")
 HERE, ELSEWHERE = "192.0.2.1", "192.0.2.2"
-
-
-class Clock:
-    """Time that passes when told to."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(known, "time", clock)
-    return clock
 
 
 def test_what_was_right_is_known_there_and_asked_about_again_in_time(clock: Clock) -> None:
