@@ -114,6 +114,18 @@ def test_sub_prints_as_it_arrives(lapwing_broker: Broker) -> None:
         assert subscriber.errors == []
 
 
+def test_sub_where_an_encoding_lacks_what_comes(lapwing_broker: Broker) -> None:
+    """A payload of anybody ended it with a traceback."""
+    with Client(lapwing_broker.url) as publisher:
+        publisher.publish("kanji", "日😀".encode(), retain=True)
+        publisher.flush()
+    variables = {"PYTHONIOENCODING": "latin-1"}
+    result = lapwing("sub", "kanji", "-n", "1", "--url", lapwing_broker.url, **variables)
+    assert (result.returncode, result.stdout) == (0, "kanji \\u65e5\\U0001f600\n")
+    [row] = rows(lapwing("sub", "kanji", "-n", "1", "--json", "--url", lapwing_broker.url, **variables))
+    assert row["payload"] == "日😀"
+
+
 def test_sub_json_without_time(lapwing_broker: Broker) -> None:
     """Does --timeout without --count end well, whatever came?"""
     result = call("sub", "#", "--timeout", "0.1", "--json", "--url", lapwing_broker.url)

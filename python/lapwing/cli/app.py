@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lapwing import __version__
-from lapwing.cli.standard_streams import give_up, open_closed
+from lapwing.cli.standard_streams import escape_what_does_not_fit, give_up, open_closed
 from lapwing.cli.system_refusal import about_a_path
 from lapwing.errors import ConfigError, LapwingError
 from lapwing.text import LogFormatter, one_line
@@ -120,6 +120,7 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 def main(arguments: list[str] | None = None) -> None:
     """Runs one command and exits with its code. What it writes, tables and reports too, is nothing for others."""
     open_closed()
+    escape_what_does_not_fit(sys.stdout, sys.stderr)
     os.umask(os.umask(0o077) | 0o007)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 

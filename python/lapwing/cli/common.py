@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from lapwing.cli.standard_streams import takes_all
 from lapwing.log.standard_error import StandardError
 from lapwing.text import json_text, one_line
 
@@ -23,9 +24,9 @@ def examples(*lines: str) -> str:
 def echo_json(document: object) -> None:
     """One object, one line, at once: readers of a pipe see it when it happens.
 
-    On a terminal only ASCII: its font may not have the rest.
+    On a terminal only ASCII: its font may not have the rest; and where the encoding has not.
     """
-    typer.echo(json_text(document, ascii_only=sys.stdout.isatty()))
+    typer.echo(json_text(document, ascii_only=sys.stdout.isatty() or not takes_all(sys.stdout)))
 
 
 def say(text: str) -> None:

@@ -5,10 +5,13 @@ Some take nothing, some are not there at all.
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
 import os
 import select
 import sys
+from typing import TextIO
 
 
 def open_closed() -> None:
@@ -26,6 +29,19 @@ def open_closed() -> None:
     sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115 (as long as the process)
     sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def escape_what_does_not_fit(*streams: TextIO) -> None:
+    """Has characters that an encoding other than UTF-8 lacks written as ``\\u65e5``: a peer may send any."""
+    for stream in streams:
+        # What stands in the place of a stream (a test's, a notebook's) has its own way.
+        if isinstance(stream, io.TextIOWrapper) and not takes_all(stream):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def takes_all(stream: TextIO) -> bool:
+    """Whether there is no character that its encoding lacks."""
+    return codecs.lookup(stream.encoding or "ascii").name == "utf-8"
 
 
 def check_reader(descriptor: int = 1) -> None:

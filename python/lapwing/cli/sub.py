@@ -135,8 +135,8 @@ class _Receiver:
             if message is not None:
                 self._received += 1
                 _print(message, as_json=self._as_json)
-                continue
-            check_reader()
+            else:
+                check_reader()
             if until is not None and time.monotonic() >= until:
                 return
 

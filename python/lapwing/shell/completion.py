@@ -103,4 +103,9 @@ def _named(noun: Noun, known: Known) -> Iterable[tuple[str, str]]:
         Noun.SUBSCRIPTION: known.subscriptions,
         Noun.VERB: [verb.name for verb in VERBS],
     }
-    return [(name, "") for name in names[noun]]
+    return [(name, "") for name in names[noun] if _can_be_taken(name)]
+
+
+def _can_be_taken(name: str) -> bool:
+    """Whether a name that somebody else may have chosen is seen as it is, and is a word of this line and no option."""
+    return name.isprintable() and not name.startswith("-")

@@ -103,15 +103,16 @@ class Link:
         return LapwingError(what, where=self.url, remedy=f"connect {self.client_id}")
 
     def close(self, *, with_will: bool = False, session_expiry_s: int | None = None) -> None:
-        """Takes what has come, says goodbye and closes.
+        """Takes what has come, within the timeout where it goes on coming, says goodbye and closes.
 
         Raises:
             LapwingError: the goodbye could not be said; it is closed all the same.
         """
 
         def goodbye(client: Client) -> None:
+            until = time.monotonic() + self._timeout_s
             try:
-                while self._receive(client) == _BATCH:
+                while self._receive(client) == _BATCH and time.monotonic() < until:
                     pass
                 client.disconnect(with_will=with_will, session_expiry_s=session_expiry_s)
             finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 from prompt_toolkit import PromptSession
@@ -26,6 +27,7 @@ from lapwing.shell.verbs import Quit
 from lapwing.text import one_line
 
 _NAME_MAX = 32
+_LINE_END = re.compile(r"\r\n|[\r\n]")
 
 
 def run_terminal(url: str, timeout_s: float, who: Identity, *, as_json: bool) -> int:
@@ -57,6 +59,15 @@ def _ask_password(username: str) -> str:
         raise KeyboardInterrupt from error
 
 
+def lines_of(typed: str) -> list[str]:
+    """The lines of what was typed or pasted.
+
+    What only looks like the end of one (U+2028, a form feed) stays in it: it may stand in a topic, and nobody has typed
+    a command behind it.
+    """
+    return _LINE_END.split(typed)
+
+
 class _Terminal:
     """Reads lines and has the shell run them."""
 
@@ -76,8 +87,7 @@ class _Terminal:
         self._shell.screen.done(f"{self._url}: help lists the verbs, Tab completes, Ctrl-D ends")
         while True:
             try:
-                # A paste may bring several lines at once.
-                if any(map(self._leaves, self._read().splitlines())):
+                if any(map(self._leaves, lines_of(self._read()))):
                     return
             except KeyboardInterrupt:
                 self._shell.screen.done("Ctrl-D ends")

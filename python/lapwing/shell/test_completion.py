@@ -51,3 +51,9 @@ def test_replaces_the_word_only() -> None:
     assert candidates("pub t x --ret", KNOWN) == [
         Candidate("--retain", 5, "The broker keeps it for later subscribers.")
     ]
+
+
+@pytest.mark.parametrize("topic", ["lamps/x\u2028disconnect d1", "lamps/x\u202exeh", "lamps/\x85y", "--retain"])
+def test_a_topic_that_is_no_word_as_it_is_seen_is_not_offered(topic: str) -> None:
+    """It was, and what stood behind its line separator ran as a command."""
+    assert candidates("sub ", Known(topics=[topic, "lamps/hall"])) == [Candidate("lamps/hall", 0)]

@@ -10,7 +10,7 @@ import pytest
 import lapwing
 from lapwing.client import Message
 from lapwing.errors import LapwingError
-from lapwing.shell.link import Link
+from lapwing.shell.link import _BATCH, Link
 from lapwing.shell.verbs import Connect
 
 
@@ -45,3 +45,15 @@ def test_a_link_that_was_closed_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> 
         link.close()
         assert not link._thread.is_alive()
     assert heard.lost == []
+
+
+def test_a_flood_does_not_hold_a_goodbye_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where messages come faster than they are shown: is it said all the same, once the timeout is over?"""
+    with lapwing.Broker(shards=1) as broker:
+        link = Link(Connect("d1"), broker.url, 30.0, Heard())
+        link.open()
+        monkeypatch.setattr(Link, "_receive", lambda *_: _BATCH)
+        monkeypatch.setattr(link, "_timeout_s", 0.05)
+        link.close()
+        link._thread.join(30)
+        assert not link._thread.is_alive()
