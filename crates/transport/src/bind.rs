@@ -16,16 +16,26 @@ pub(crate) fn bind_each<T>(
     address: &ListenAddress,
     bind_one: impl Fn(SocketAddr) -> io::Result<(T, SocketAddr)>,
 ) -> Result<(Vec<T>, SocketAddr), BindError> {
-    let addresses = address.resolve()?;
+    bind_every(&address.resolve()?, bind_one).map_err(|error| bind_error(address, error))
+}
+
+/// The same of addresses that are known.
+///
+/// # Errors
+/// One of them cannot be bound; or this machine has none of them.
+pub fn bind_every<T>(
+    addresses: &[SocketAddr],
+    bind_one: impl Fn(SocketAddr) -> io::Result<(T, SocketAddr)>,
+) -> io::Result<(Vec<T>, SocketAddr)> {
     let is_any_port = addresses.len() > 1 && addresses.iter().all(|address| address.port() == 0);
     let mut tries = 1;
     loop {
-        match bind_all(&addresses, &bind_one) {
+        match bind_all(addresses, &bind_one) {
             // The port that the kernel chose for the first address may be taken at another one.
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_any_port && tries < ANY_PORT_TRIES => {
                 tries += 1;
             }
-            bound => return bound.map_err(|error| bind_error(address, error)),
+            bound => return bound,
         }
     }
 }

@@ -46,6 +46,7 @@ mod unix;
 mod web;
 
 pub use address::{ListenAddress, Scheme};
+pub use bind::bind_every;
 pub use datagrams::Datagrams;
 pub use dtls::{DTLS_RECORD_BYTES, Dtls, DtlsEnd, DtlsOutput, DtlsSettings, DtlsStage, Pieces, is_client_hello};
 pub use error::{AcceptError, BindError};

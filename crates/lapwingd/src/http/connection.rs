@@ -75,6 +75,10 @@ pub(super) fn serve(
             (HttpError::new(400, "bad_request", message, "send a request of HTTP/1.1").into(), false, true)
         }
     };
+    // A read of a stream has a place and a time of its own. Of the others who takes nothing makes room, the oldest first.
+    if answer.held.is_none() && !place.waits(connection) {
+        return Ok(());
+    }
     if write(connection, &answer, only_head, settings)? == Err(TooSlow) {
         answering.counters.add(SLOW_READERS, 1);
         answering.refusals.connection(&address, "it takes its answer too slowly");

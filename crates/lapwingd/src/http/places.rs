@@ -18,9 +18,26 @@ pub(super) struct Places {
 /// What the connection in a place does.
 #[derive(Debug)]
 enum Taken {
-    /// It has asked for nothing yet, or for nothing more, in one of the places for health or not: this ends it.
-    Waits(Arc<TcpStream>, bool),
+    /// For its peer, who has asked for nothing yet, or has an answer to take and nothing more to ask.
+    Waits(Waiting),
     Asks,
+}
+
+/// A connection that waits for its peer, which this ends.
+#[derive(Debug)]
+struct Waiting {
+    connection: Arc<TcpStream>,
+    /// In one of the places for health.
+    is_kept: bool,
+    is_answered: bool,
+}
+
+/// Who lost a place.
+#[derive(Debug)]
+pub(super) struct Displaced {
+    pub connection: Arc<TcpStream>,
+    /// In the midst of an answer: nothing else can be said to it.
+    pub is_answered: bool,
 }
 
 /// One of them, given back whatever becomes of its connection.
@@ -38,7 +55,7 @@ pub(super) struct Found {
     /// None: all are taken by connections that ask for something.
     pub place: Option<Place>,
     /// Who lost its own for it, and is to be ended.
-    pub displaced: Option<Arc<TcpStream>>,
+    pub displaced: Option<Displaced>,
 }
 
 impl Places {
@@ -53,17 +70,19 @@ impl Places {
         if taken.len() >= self.most {
             // The oldest goes: an honest one asks as soon as it is here. Those for health are few, and all used before one does.
             let is_full = taken.len() >= self.most + KEPT_FOR_HEALTH;
-            let goes = |held: &Taken| matches!(held, Taken::Waits(_, is_kept) if is_full || !is_kept);
+            let goes = |held: &Taken| matches!(held, Taken::Waits(waiting) if is_full || !waiting.is_kept);
             let oldest = taken.iter().find(|(_, held)| goes(held)).map(|(number, _)| *number);
-            if let Some(Taken::Waits(connection, _)) = oldest.and_then(|number| taken.remove(&number)) {
-                displaced = Some(connection);
+            if let Some(Taken::Waits(waiting)) = oldest.and_then(|number| taken.remove(&number)) {
+                let Waiting { connection, is_answered, .. } = waiting;
+                displaced = Some(Displaced { connection, is_answered });
             }
         }
         if taken.len() >= self.most + KEPT_FOR_HEALTH {
             return Found { place: None, displaced };
         }
         let is_kept = taken.len() >= self.most;
-        taken.insert(number, Taken::Waits(Arc::clone(connection), is_kept));
+        let connection = Arc::clone(connection);
+        taken.insert(number, Taken::Waits(Waiting { connection, is_kept, is_answered: false }));
         Found { place: Some(Place { places: Arc::clone(self), number, is_kept }), displaced }
     }
 
@@ -78,9 +97,10 @@ impl Place {
         self.becomes(Taken::Asks)
     }
 
-    /// It is answered, and only heard out.
+    /// Its answer is there, and it waits for its peer to take it, or is only heard out; false: somebody else has its place.
     pub(super) fn waits(&self, connection: &Arc<TcpStream>) -> bool {
-        self.becomes(Taken::Waits(Arc::clone(connection), self.is_kept))
+        let connection = Arc::clone(connection);
+        self.becomes(Taken::Waits(Waiting { connection, is_kept: self.is_kept, is_answered: true }))
     }
 
     fn becomes(&self, now: Taken) -> bool {
@@ -116,11 +136,24 @@ mod tests {
         let (first, second) = (take(0).place.expect("room"), take(1).place.expect("room"));
         assert!(first.asks() && !second.is_kept);
         let third = take(2);
-        assert!(third.displaced.is_some_and(|who| Arc::ptr_eq(&who, &connections[1])));
+        assert!(third.displaced.is_some_and(|who| Arc::ptr_eq(&who.connection, &connections[1]) && !who.is_answered));
         assert!(!second.asks(), "its place is another's");
         assert!(!second.waits(&connections[1]) && third.place.is_some_and(|place| !place.is_kept));
         drop((first, second));
         assert!(places.taken().is_empty());
+    }
+
+    /// Does who takes nothing of an answer make room like who asks for nothing, and is nothing else said to it?
+    #[test]
+    fn who_takes_nothing_makes_room() {
+        let (places, connections) = (Places::new(1), [connection(), connection()]);
+        let slow = places.take(0, &connections[0]).place.expect("room");
+        assert!(slow.asks());
+        assert!(places.take(1, &connections[1]).displaced.is_none(), "its answer is not there");
+        assert!(slow.waits(&connections[0]));
+        let displaced = places.take(2, &connections[1]).displaced.expect("it goes");
+        assert!(Arc::ptr_eq(&displaced.connection, &connections[0]) && displaced.is_answered);
+        assert!(!slow.waits(&connections[0]));
     }
 
     /// Where all are being answered, are there places for health, and who waits in one of those makes room too?

@@ -17,6 +17,9 @@ use super::route::Route;
 /// One line of a kind within it; the next says how many were left out.
 const INTERVAL: Duration = Duration::from_secs(60);
 
+/// No method that is answered has more; what is no method may have thousands.
+const METHOD_CHARACTERS_MAX: usize = 16;
+
 /// Lines that strangers cause, at a bounded rate, so that nobody fills a disk or hides another line.
 #[derive(Debug, Default)]
 pub(super) struct Refusals(Mutex<Told>);
@@ -59,7 +62,8 @@ impl Refusals {
         // Not the path itself: somebody may have put a token into it.
         let path = Route::of(&request.path).map_or("another path", Route::form);
         self.tell(Instant::now(), why, || {
-            format!("HTTP answers {status} to {who} for {} {path}: {why}", request.method)
+            let method: String = request.method.chars().take(METHOD_CHARACTERS_MAX).collect();
+            format!("HTTP answers {status} to {who} for {method} {path}: {why}")
         });
     }
 
@@ -155,6 +159,16 @@ mod tests {
         refusals.request(503, &request, "127.0.0.1", Some(&named));
         refusals.request(200, &request, "127.0.0.1", None);
         let line = "HTTP answers 403 to 127.0.0.1 (alice) for GET /v1/streams/{name}: no rule permits it";
+        assert_eq!(refusals.take_lines(), [line]);
+    }
+
+    /// Is of what is no method only a beginning written?
+    #[test]
+    fn a_line_has_an_end() {
+        let refusals = Refusals::default();
+        let request = request_of(&format!("{} /v1/streams HTTP/1.1\r\nHost: h\r\n\r\n", "M".repeat(4096)));
+        refusals.request(403, &request, "127.0.0.1", None);
+        let line = "HTTP answers 403 to 127.0.0.1 for MMMMMMMMMMMMMMMM /v1/streams: no rule permits it";
         assert_eq!(refusals.take_lines(), [line]);
     }
 }

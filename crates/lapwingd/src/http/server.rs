@@ -3,10 +3,11 @@
 use std::io::{self, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lapwing_node::Handle;
+use lapwing_transport::bind_every;
 use serde_json::json;
 
 use super::answer::Answer;
@@ -16,10 +17,10 @@ use super::counters::{ACCEPT_FAILURES, CONNECTIONS_REFUSED, Counters};
 use super::error::HttpError;
 use super::identify::Gate;
 use super::names::HostNames;
-use super::places::{Found, Places};
+use super::places::{Displaced, Found, Places};
 use super::read_places::ReadPlaces;
 use super::refusals::Refusals;
-use super::settings::Settings;
+use super::settings::{Settings, url_of};
 use super::streams::Streams;
 use crate::fault::Fault;
 
@@ -38,6 +39,8 @@ struct Room {
     answering: Answering,
     settings: Settings,
     places: Arc<Places>,
+    /// Connections so far: each has its number.
+    accepted: AtomicU64,
 }
 
 impl Server {
@@ -56,8 +59,8 @@ impl Server {
                 "stop the program that uses it, or choose another with --http (port 0: any free one, \"off\": none)";
             Fault::failed(format!("broker.http cannot be listened on: {error}"), words(&settings.addresses), remedy)
         };
-        let listener = TcpListener::bind(&settings.addresses[..]).map_err(failed)?;
-        let url = format!("http://{}", listener.local_addr().map_err(failed)?);
+        let (listeners, first) = bind_every(&settings.addresses, bind).map_err(failed)?;
+        let url = url_of(&settings.host, first, listeners.len() > 1);
         let guards = if settings.is_open { "" } else { guards };
         let gate = Arc::new(Gate::new(has_rules, guards, settings.failures_max));
         let refusals = Arc::default();
@@ -74,9 +77,13 @@ impl Server {
             url: url.clone(),
         };
         let places = Places::new(settings.connections_max);
-        let room = Arc::new(Room { answering, settings, places });
-        let spawned = std::thread::Builder::new().name("lapwing-http".into()).spawn(move || accept(&listener, &room));
-        spawned.map_err(|error| Fault::failed(format!("cannot start a thread: {error}"), "", "raise ulimit -u"))?;
+        let room = Arc::new(Room { answering, settings, places, accepted: AtomicU64::new(0) });
+        for listener in listeners {
+            let room = Arc::clone(&room);
+            let spawned =
+                std::thread::Builder::new().name("lapwing-http".into()).spawn(move || accept(&listener, &room));
+            spawned.map_err(|error| Fault::failed(format!("cannot start a thread: {error}"), "", "raise ulimit -u"))?;
+        }
         Ok(Server { url, gate, refusals })
     }
 
@@ -104,8 +111,14 @@ fn words(addresses: &[SocketAddr]) -> String {
     addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
+fn bind(address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(address)?;
+    let local = listener.local_addr()?;
+    Ok((listener, local))
+}
+
 fn accept(listener: &TcpListener, room: &Arc<Room>) {
-    for (number, connection) in (1_u64..).zip(listener.incoming()) {
+    for connection in listener.incoming() {
         let connection = match connection {
             Ok(connection) => connection,
             Err(error) => {
@@ -115,11 +128,10 @@ fn accept(listener: &TcpListener, room: &Arc<Room>) {
             }
         };
         let connection = Arc::new(connection);
+        let number = room.accepted.fetch_add(1, Ordering::Relaxed);
         let Found { place, displaced } = room.places.take(number, &connection);
         if let Some(displaced) = displaced {
-            room.refuse(&displaced);
-            // Its thread waits for it, and ends with it; who has gone already is none to be ended.
-            let _ = displaced.shutdown(Shutdown::Both);
+            room.displace(&displaced);
         }
         let Some(place) = place else {
             room.refuse(&connection);
@@ -157,11 +169,27 @@ fn not_accepted(error: &io::Error, counters: &Counters, refusals: &Refusals) -> 
 }
 
 impl Room {
-    /// Says so, and goes: nobody waits here for one who takes nothing, and what is said finds room in the kernel.
-    fn refuse(&self, connection: &TcpStream) {
+    /// Ends one whose place is needed; told why unless it has had some of an answer.
+    fn displace(&self, displaced: &Displaced) {
+        let Displaced { connection, is_answered } = displaced;
+        if *is_answered {
+            self.count_refused(connection);
+        } else {
+            self.refuse(connection);
+        }
+        // Its thread waits for it, and ends with it; who has gone already is none to be ended.
+        let _ = connection.shutdown(Shutdown::Both);
+    }
+
+    fn count_refused(&self, connection: &TcpStream) {
         self.answering.counters.add(CONNECTIONS_REFUSED, 1);
         let address = connection.peer_addr().map_or_else(|_| "somebody".into(), |peer| peer.ip().to_string());
         self.answering.refusals.connection(&address, "http.connections_max are open");
+    }
+
+    /// Says so, and goes: nobody waits here for one who takes nothing, and what is said finds room in the kernel.
+    fn refuse(&self, connection: &TcpStream) {
+        self.count_refused(connection);
         let answer = too_many(self.settings.connections_max);
         let said = connection.set_nonblocking(true);
         let mut connection = connection;
@@ -194,6 +222,18 @@ mod tests {
         let told = refusals.take_lines();
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].starts_with("HTTP cannot accept a connection: Too many open files"), "{told:?}");
+    }
+
+    /// Is every address of a host listened on, at one port, and is nobody called by the name of one that somebody else has?
+    #[test]
+    fn every_address_is_bound() {
+        let any = |text: &str| text.parse::<SocketAddr>().expect("an address");
+        let (bound, first) = bind_every(&[any("127.0.0.1:0"), any("127.0.0.2:0")], bind).expect("free ports");
+        let ports: Vec<u16> = bound.iter().map(|one| one.local_addr().expect("it has one").port()).collect();
+        assert_eq!(ports, [first.port(); 2]);
+        let other = SocketAddr::new(any("127.0.0.3:0").ip(), first.port());
+        let taken = bind_every(&[other, first], bind).expect_err("the second is taken");
+        assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
     }
 
     /// Can threads be told apart by what the kernel shows of their names, as long as a broker may run?

@@ -1,6 +1,6 @@
 //! Where HTTP is served, and its bounds; what only the package has is refused by name elsewhere.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use crate::configuration::Rest;
@@ -9,6 +9,7 @@ use crate::fault::Fault;
 /// Of one listener.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
+    /// One at least.
     pub addresses: Vec<SocketAddr>,
     /// What it is called in the configuration, in lower case.
     pub host: String,
@@ -44,8 +45,7 @@ impl Settings {
             let what = format!("{address} is reached by other machines, which lapwingd does not serve over HTTP");
             return wrong(what, "set 127.0.0.1 or [::1], or start lapwing broker");
         }
-        let found = port.parse::<u16>().ok().and_then(|port| (without_zone(host), port).to_socket_addrs().ok());
-        let found: Vec<SocketAddr> = found.into_iter().flatten().collect();
+        let found = port.parse::<u16>().map(|port| addresses_of(host, port)).unwrap_or_default();
         if found.is_empty() {
             return wrong(format!("{address} is no address of this machine"), "set 127.0.0.1 or [::1]");
         }
@@ -64,6 +64,25 @@ impl Settings {
             keep_alive: time("http.keep_alive"),
         }))
     }
+
+    /// As it is configured; where that is one address, by that.
+    pub(crate) fn url(&self) -> String {
+        url_of(&self.host, self.addresses[0], self.addresses.len() > 1)
+    }
+}
+
+/// Where clients find the `first` address of a host; where there are several, all of them by its name.
+pub(super) fn url_of(host: &str, first: SocketAddr, are_several: bool) -> String {
+    if are_several { format!("http://{host}:{}", first.port()) } else { format!("http://{first}") }
+}
+
+/// `localhost` is both of loopback, whatever the resolver knows (RFC 6761, 6.3): who tries the other one of them would meet nobody,
+/// or somebody else.
+fn addresses_of(host: &str, port: u16) -> Vec<SocketAddr> {
+    if host == "localhost" {
+        return vec![(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()];
+    }
+    (without_zone(host), port).to_socket_addrs().map(Iterator::collect).unwrap_or_default()
 }
 
 /// Names other than `localhost` are not looked up: what they stand for can change.
@@ -74,4 +93,20 @@ fn is_loopback(host: &str) -> bool {
 /// Loopback is in one zone only, and the resolver takes none for it.
 fn without_zone(host: &str) -> &str {
     host.split_once('%').map_or(host, |(address, _)| address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is a literal address itself, whatever its zone, and `localhost` both of loopback, known by that name?
+    #[test]
+    fn what_a_host_stands_for() {
+        let both: Vec<SocketAddr> = ["127.0.0.1:80", "[::1]:80"].map(|one| one.parse().expect("an address")).into();
+        assert_eq!(addresses_of("localhost", 80), both);
+        assert_eq!(addresses_of("127.0.0.1", 80), both[..1]);
+        assert_eq!(addresses_of("::1%lo", 80), both[1..]);
+        assert_eq!(url_of("localhost", both[0], true), "http://localhost:80");
+        assert_eq!(url_of("::1%lo", both[1], false), "http://[::1]:80");
+    }
 }

@@ -1,8 +1,10 @@
 //! Whether addresses can be listened on: as the configuration names them twice, and as this machine has them.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;
+
+use lapwing_transport::ListenAddress;
 
 use crate::configuration::Configuration;
 use crate::fault::Fault;
@@ -43,8 +45,7 @@ fn places(configuration: &Configuration) -> Vec<(String, String)> {
     let plain = node.listen.iter().enumerate().map(|(number, url)| (format!("broker.listen.{number}"), url.clone()));
     let tables = node.listeners.iter().enumerate();
     let tables = tables.map(|(number, listener)| (format!("listeners.{number}.url"), listener.url.clone()));
-    let http = configuration.http.iter().flat_map(|http| &http.addresses);
-    let http = http.map(|address| ("broker.http".to_owned(), format!("http://{address}")));
+    let http = configuration.http.iter().map(|http| ("broker.http".to_owned(), http.url()));
     plain.chain(tables).chain(http).collect()
 }
 
@@ -58,8 +59,10 @@ fn fault(key: &str, url: &str, held: &mut Vec<Held>) -> Option<Fault> {
     if !authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok_and(|port| port > 0)) {
         return None;
     }
-    let addresses: Vec<SocketAddr> = match authority.to_socket_addrs() {
-        Ok(found) => found.collect(),
+    // As listeners find them: `localhost` is both of loopback.
+    let Ok(address) = format!("tcp://{authority}").parse::<ListenAddress>() else { return None };
+    let addresses = match address.resolve() {
+        Ok(found) => found,
         Err(error) => return Some(Fault::wrong(format!("{key}: no such address: {error}"), url, "name another")),
     };
     let mut refused = Vec::new();
