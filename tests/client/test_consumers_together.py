@@ -206,10 +206,12 @@ def test_async_consumer(broker: Broker) -> None:
             async for message in consumer:
                 one_by_one.append(int(message.payload))
                 if len(one_by_one) == 100:
+                    await consumer.done(message)
                     break
             async for batch in consumer.batches(wait_ms=20):
                 one_by_one += [int(message.payload) for message in batch]
                 if len(one_by_one) >= 200:
+                    await consumer.done(*batch)
                     break
             assert one_by_one == list(range(len(one_by_one)))
             overlap, most, rest = 0, 0, []

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Literal, Self, Unpack
 
+from lapwing.client.async_loops import AsyncBatches, AsyncHands, AsyncMessages
 from lapwing.client.counters import Counters
 from lapwing.client.failures import core_failures
 from lapwing.client.intake import Delivery, Intake
@@ -61,7 +62,7 @@ class AsyncConsumer:
         )
         self.client_id = self._intake.plan.client_id
         self._news: News | None = None
-        self._in_hand: list[Delivery] = []
+        self._hands = AsyncHands()
         self._runs = 0
 
     async def connect(self) -> Self:
@@ -82,15 +83,11 @@ class AsyncConsumer:
         """Says that work goes on, in a handler that may take seconds; see `Consumer.alive`."""
         self._intake.connected().report()
 
-    async def messages(self, timeout_s: float | None = None) -> AsyncIterator[Delivery]:
+    def messages(self, timeout_s: float | None = None) -> AsyncIterator[Delivery]:
         """Messages as they come; see `Consumer.messages`."""
-        await self.connect()
-        while (message := await self._next(timeout_s)) is not None:
-            self._in_hand.append(message)
-            yield message
-            self._finish([message])
+        return AsyncMessages(self.connect, self._intake, self._hands, self._hear, timeout_s)
 
-    async def batches(
+    def batches(
         self,
         max: int | None = None,  # noqa: A002 (the word for it)
         wait_ms: float = 50.0,
@@ -98,13 +95,7 @@ class AsyncConsumer:
     ) -> AsyncIterator[list[Delivery]]:
         """Messages by the batch; see `Consumer.batches`."""
         size = self._intake.batch_of(max)
-        await self.connect()
-        while (first := await self._next(timeout_s)) is not None:
-            batch = [first]
-            await self._fill(batch, size, wait_ms / 1000)
-            self._in_hand += batch
-            yield batch
-            self._finish(batch)
+        return AsyncBatches(self.connect, self._intake, self._hands, self._hear, timeout_s, size, wait_ms / 1000)
 
     async def run(self, handler: Callable[[Delivery], Awaitable[object]]) -> None:
         """Awaits ``handler`` for each message, in ``workers`` tasks, until ``close``; see `Consumer.run`."""
@@ -121,9 +112,15 @@ class AsyncConsumer:
             self._runs -= 1
             self._wake()
 
+    async def done(self, *messages: Delivery) -> None:
+        """See `Consumer.done`."""
+        self._hands.answered(messages)
+        self._intake.connected().finish(messages)
+
     async def refuse(self, message: Delivery, reason: str = "", code: int = 0x80) -> None:
         """See `Consumer.refuse`."""
         self._intake.refuse([message], reason, code)
+        self._hands.answered([message])
 
     async def reply(self, message: Delivery, payload: bytes | str, *, qos: int = 1) -> None:
         """See `Consumer.reply`."""
@@ -146,7 +143,7 @@ class AsyncConsumer:
         until = asyncio.get_running_loop().time() + patience_s
         while self._runs and await self._hear(until - asyncio.get_running_loop().time()):
             pass
-        self._finish(list(self._in_hand))
+        self._intake.connected().finish(self._hands.empty())
         await self._say_goodbye(patience_s)
 
     def abort(self) -> None:
@@ -165,7 +162,7 @@ class AsyncConsumer:
             await self.close()
             return
         if self._intake.is_open:
-            self._intake.connected().leave(self._in_hand)
+            self._intake.connected().leave(self._hands.empty())
             await self._say_goodbye(self._intake.plan.timeout_s)
 
     async def _say_goodbye(self, timeout_s: float) -> None:
@@ -175,7 +172,7 @@ class AsyncConsumer:
 
     async def _work(self, handler: Callable[[Delivery], Awaitable[object]]) -> None:
         link = self._intake.connected()
-        while (message := await self._next(None)) is not None:
+        while (message := await self._next()) is not None:
             try:
                 await handler(message)
                 link.finish([message])
@@ -187,27 +184,13 @@ class AsyncConsumer:
                 link.leave([message])
                 raise
 
-    async def _next(self, timeout_s: float | None) -> Delivery | None:
+    async def _next(self) -> Delivery | None:
         link = self._intake.connected()
         with core_failures(self._intake.plan.url):
-            while (message := link.turn(None, 0.0)) is None:
-                if link.is_dry() or not await self._hear(timeout_s):
+            while (message := self._hands.next_message(link)) is None:
+                if link.is_dry() or not await self._hear(None):
                     return None
         return message
-
-    async def _fill(self, batch: list[Delivery], size: int, wait_s: float) -> None:
-        link = self._intake.connected()
-        until = asyncio.get_running_loop().time() + wait_s
-        while len(batch) < size:
-            batch += link.take(size - len(batch), 0.0)
-            left_s = until - asyncio.get_running_loop().time()
-            if len(batch) < size and (left_s <= 0 or not await self._hear(left_s)):
-                return
-
-    def _finish(self, deliveries: list[Delivery]) -> None:
-        self._intake.connected().finish(deliveries)
-        done = set(map(id, deliveries))
-        self._in_hand = [message for message in self._in_hand if id(message) not in done]
 
     async def _hear(self, timeout_s: float | None) -> bool:
         return self._news is not None and await self._news.wait(timeout_s)

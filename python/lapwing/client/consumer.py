@@ -113,7 +113,8 @@ class Consumer:
         """Messages as they come. Each is acknowledged when the next one is asked for, the last by ``close``.
 
         Ends when the consumer was closed and what it had is done, or when none has come for ``timeout_s``.
-        A loop that is left by an error leaves its message unanswered: it comes again, here or elsewhere.
+        A loop that is left, by ``break`` or by an error, leaves its message unanswered, unless it was said to be
+        `done` or refused: the next loop begins with it.
         """
         return Messages(self.connect()._intake, self._busy, timeout_s)
 
@@ -150,6 +151,11 @@ class Consumer:
             self._work_together(handler, halt)
         self._intake.say_goodbye(self._intake.plan.timeout_s)
 
+    def done(self, *messages: Delivery) -> None:
+        """Acknowledges messages now: for who leaves a loop before the next one, or the next batch, is asked for."""
+        self._busy.answered(messages)
+        self._intake.connected().finish(messages)
+
     def refuse(self, message: Delivery, reason: str = "", code: int = 0x80) -> None:
         """Ends a message without its work being done: the broker gives it to nobody else.
 
@@ -160,6 +166,7 @@ class Consumer:
                 0x99 payload format.
         """
         self._intake.refuse([message], reason, code)
+        self._busy.answered([message])
 
     def reply(self, message: Delivery, payload: bytes | str, *, qos: int = 1) -> None:
         """Answers a request, on the topic it names and with its correlation data.
@@ -189,7 +196,7 @@ class Consumer:
             return
         patience_s = self._intake.plan.timeout_s if timeout_s is None else timeout_s
         self._intake.connected().drain()
-        self._busy.end_own_loops(finished=True)
+        self._busy.end_own_loops(self._intake.connected(), finished=True)
         if self._busy.wait_for_others(patience_s):
             self._intake.say_goodbye(patience_s)
 
@@ -206,7 +213,7 @@ class Consumer:
         if kind is None:
             self.close()
         elif self._intake.is_open:
-            self._busy.end_own_loops(finished=False)
+            self._busy.end_own_loops(self._intake.connected(), finished=False)
             self._intake.say_goodbye(self._intake.plan.timeout_s)
 
     def _work_together(self, handler: Callable[[Delivery], object], halt: threading.Event) -> None:
@@ -237,7 +244,7 @@ class Consumer:
         done: Delivery | None = None
         with self._busy, core_failures(self._intake.plan.url):
             while not halt.is_set():
-                message = link.turn(done, POLL_S)
+                message = self._busy.next_message(link, done, POLL_S)
                 done = None
                 if message is None:
                     if link.is_dry():

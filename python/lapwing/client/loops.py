@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from lapwing import _core
 from lapwing.client.failures import core_failures
 from lapwing.client.intake import Delivery, Intake
+from lapwing.client.left import LeftInHand, without
 from lapwing.client.options import POLL_S
 
 
 class Busy:
-    """The threads that are at work, and what loops have in hand."""
+    """The threads that are at work, the loops that go on, and what was in hand of those that were left."""
 
     def __init__(self) -> None:
+        self.left = LeftInHand()
         self._changed = threading.Condition()
         self._threads: dict[int, int] = {}
-        self._loops: list[Loop] = []
+        self._loops: weakref.WeakSet[Loop] = weakref.WeakSet()
 
     def __enter__(self) -> None:
         self._count(1)
@@ -36,21 +40,47 @@ class Busy:
     def begins(self, loop: Loop) -> None:
         """A loop has been started by this thread."""
         with self._changed:
-            self._loops.append(loop)
+            self._loops.add(loop)
 
     def ends(self, loop: Loop) -> None:
         """It is over."""
         with self._changed:
-            if loop in self._loops:
-                self._loops.remove(loop)
+            self._loops.discard(loop)
             self._changed.notify_all()
 
-    def end_own_loops(self, *, finished: bool) -> None:
-        """The loops of this thread are over; what they have in hand is done, or left to others."""
-        me = threading.get_ident()
-        for loop in [loop for loop in self._loops if loop.thread == me]:
-            loop.end(finished=finished)
+    def is_left(self, loop: Loop) -> None:
+        """Nobody has it any more; what it has in hand waits for the next loop."""
+        self.left.put(loop.link, loop.thread, loop.in_hand)
+        self.ends(loop)
+
+    def next_message(self, link: _core.Link, done: Delivery | None, wait_s: float) -> Delivery | None:
+        """Answers ``done``, if given, and takes what is next: first of what was left."""
+        left = self.left.take(link, 1)
+        if not left:
+            return link.turn(done, wait_s)
+        if done is not None:
+            link.finish([done])
+        return left[0]
+
+    def answered(self, messages: Sequence[Delivery]) -> None:
+        """They were done or refused: no loop of this thread that is left leaves them to another."""
+        self.left.answered(messages)
+        for loop in self._own_loops():
+            loop.in_hand = without(loop.in_hand, messages)
+
+    def end_own_loops(self, link: _core.Link, *, finished: bool) -> None:
+        """The loops of this thread are over; what they have, or had, in hand is done, or left to others."""
+        end = link.finish if finished else link.leave
+        for loop in self._own_loops():
+            end(loop.in_hand)
+            loop.in_hand = []
             self.ends(loop)
+        end(self.left.take_of(threading.get_ident()))
+
+    def _own_loops(self) -> list[Loop]:
+        me = threading.get_ident()
+        with self._changed:
+            return [loop for loop in self._loops if loop.thread == me]
 
     def wait_for_others(self, timeout_s: float) -> bool:
         """Waits until no other thread is at work; false when this one is, in a handler."""
@@ -62,24 +92,46 @@ class Busy:
 
 
 class Loop(ABC):
-    """What loops over messages and over batches share."""
+    """What loops over messages and over batches share.
+
+    Attributes:
+        link: Whence its messages come.
+        thread: That of who began it.
+        in_hand: What it has given and not heard of; whoever leaves the loop leaves that to the next one.
+    """
 
     def __init__(self, intake: Intake, busy: Busy, timeout_s: float | None) -> None:
+        self.in_hand: list[Delivery] = []
+        self.link = intake.connected()
         self.thread = threading.get_ident()
         self._intake = intake
-        self._link = intake.connected()
         self._busy = busy
         self._timeout_s = float("inf") if timeout_s is None else timeout_s
         busy.begins(self)
 
+    def __del__(self) -> None:
+        # `break`, or an error in the loop: Python tells them apart for nobody. One that did not begin has nothing.
+        busy = getattr(self, "_busy", None)
+        if busy is not None:
+            busy.is_left(self)
+
     @abstractmethod
-    def end(self, *, finished: bool) -> None:
-        """What is in hand is done, or left to others."""
+    def _take(self, wait_s: float) -> list[Delivery]:
+        """Answers what is in hand, and takes what is next; nothing where none comes in time."""
+
+    def _next(self) -> list[Delivery]:
+        waited_s = 0.0
+        while not (taken := self._take(min(POLL_S, self._timeout_s - waited_s))):
+            waited_s += POLL_S
+            if self._is_over(waited_s):
+                raise StopIteration
+        self.in_hand = taken
+        return taken
 
     def _is_over(self, waited_s: float) -> bool:
         """Whether nothing more comes; says goodbye if so, unless only the patience is over."""
         with core_failures(self._intake.plan.url):
-            dry = self._link.is_dry()
+            dry = self.link.is_dry()
         over = dry or waited_s >= self._timeout_s
         if over:
             self._busy.ends(self)
@@ -91,23 +143,13 @@ class Loop(ABC):
 class Messages(Loop, Iterator[Delivery]):
     """One by one."""
 
-    _in_hand: Delivery | None = None
-
     def __next__(self) -> Delivery:
-        done, self._in_hand = self._in_hand, None
-        waited_s = 0.0
-        while (message := self._link.turn(done, min(POLL_S, self._timeout_s - waited_s))) is None:
-            done = None
-            waited_s += POLL_S
-            if self._is_over(waited_s):
-                raise StopIteration
-        self._in_hand = message
-        return message
+        return self._next()[0]
 
-    def end(self, *, finished: bool) -> None:
-        """See `Loop`."""
-        if self._in_hand is not None:
-            (self._link.finish if finished else self._link.leave)([self._in_hand])
+    def _take(self, wait_s: float) -> list[Delivery]:
+        done, self.in_hand = next(iter(self.in_hand), None), []
+        message = self._busy.next_message(self.link, done, wait_s)
+        return [] if message is None else [message]
 
 
 class Batches(Loop, Iterator[list[Delivery]]):
@@ -117,19 +159,11 @@ class Batches(Loop, Iterator[list[Delivery]]):
         super().__init__(intake, busy, timeout_s)
         self._size = size
         self._wait_s = wait_s
-        self._in_hand: list[Delivery] = []
 
     def __next__(self) -> list[Delivery]:
-        self._link.finish(self._in_hand)
-        self._in_hand = []
-        waited_s = 0.0
-        while not (batch := self._link.take(self._size, min(POLL_S, self._timeout_s - waited_s), self._wait_s)):
-            waited_s += POLL_S
-            if self._is_over(waited_s):
-                raise StopIteration
-        self._in_hand = batch
-        return batch
+        return list(self._next())
 
-    def end(self, *, finished: bool) -> None:
-        """See `Loop`."""
-        (self._link.finish if finished else self._link.leave)(self._in_hand)
+    def _take(self, wait_s: float) -> list[Delivery]:
+        self.link.finish(self.in_hand)
+        self.in_hand = []
+        return self._busy.left.take(self.link, self._size) or self.link.take(self._size, wait_s, self._wait_s)

@@ -1,0 +1,129 @@
+"""Loops of a consumer that are left, by `break` or by an error: what becomes of what they had in hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from threads import Threads
+
+from lapwing import Broker
+from lapwing.client import AsyncConsumer, Client, Consumer
+
+TIMEOUT_S = 30.0
+
+
+@pytest.fixture
+def consumer(lapwing_broker: Broker) -> Iterator[Consumer]:
+    with Consumer(lapwing_broker.url, "left/#", receive_maximum=4, report=False) as consumer:
+        yield consumer
+
+
+def publish(broker: Broker, count: int) -> None:
+    with Client(broker.url) as publisher:
+        for number in range(count):
+            publisher.publish("left/1", b"%d" % number, qos=1)
+        publisher.flush()
+
+
+def taken(consumer: Consumer, count: int) -> list[int]:
+    """Of one loop, which is left at the last of them."""
+    numbers: list[int] = []
+    for message in consumer.messages(TIMEOUT_S):
+        numbers.append(int(message.payload))
+        if len(numbers) == count:
+            break
+    return numbers
+
+
+def test_the_next_loop_begins_with_it(lapwing_broker: Broker, consumer: Consumer) -> None:
+    """It was answered by nobody before the consumer closed, and after Receive Maximum of them nothing came any more."""
+    publish(lapwing_broker, 10)
+    assert taken(consumer, 2) == [0, 1]
+    assert [taken(consumer, 1) for _ in range(10)] == [[1]] * 10
+    assert taken(consumer, 9) == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_an_error_leaves_it_to_the_next_loop(lapwing_broker: Broker, consumer: Consumer) -> None:
+    publish(lapwing_broker, 3)
+
+    def work() -> None:
+        for message in consumer:
+            _ = 1 // int(message.payload)
+
+    with pytest.raises(ZeroDivisionError):
+        work()
+    assert taken(consumer, 3) == [0, 1, 2]
+
+
+def test_who_says_that_it_is_done_goes_on_behind_it(lapwing_broker: Broker, consumer: Consumer) -> None:
+    publish(lapwing_broker, 20)
+    for number in range(20):
+        for message in consumer.messages(TIMEOUT_S):
+            assert int(message.payload) == number
+            if number % 2:
+                consumer.refuse(message)
+            else:
+                consumer.done(message)
+            break
+    assert (consumer.counters.processed, consumer.counters.refused) == (10, 10)
+
+
+def test_a_batch_is_given_again_by_the_batch_or_one_by_one(lapwing_broker: Broker, consumer: Consumer) -> None:
+    publish(lapwing_broker, 6)
+    batches = consumer.batches(3, timeout_s=TIMEOUT_S, wait_ms=TIMEOUT_S * 1000)
+    assert [int(message.payload) for message in next(batches)] == [0, 1, 2]
+    del batches
+    assert taken(consumer, 2) == [0, 1]
+    batches = consumer.batches(2, timeout_s=TIMEOUT_S, wait_ms=0)
+    assert sorted(int(message.payload) for message in [*next(batches)]) == [1, 2]
+
+
+def test_a_loop_within_a_loop_is_not_given_what_that_has(lapwing_broker: Broker, consumer: Consumer) -> None:
+    publish(lapwing_broker, 2)
+    for message in consumer.messages(TIMEOUT_S):
+        assert int(message.payload) == 0
+        assert taken(consumer, 1) == [1]
+        break
+
+
+def test_a_thread_that_has_left_its_loop_is_not_waited_for(
+    lapwing_broker: Broker, consumer: Consumer, pool: Threads
+) -> None:
+    """A close by another thread took its whole timeout."""
+    publish(lapwing_broker, 1)
+    assert pool.submit(lambda: taken(consumer, 1)).result(TIMEOUT_S) == [0]
+    pool.submit(lambda: consumer.close(3600)).result(TIMEOUT_S)
+
+
+def test_asyncio(lapwing_broker: Broker) -> None:
+    """Are loops of asyncio as others, and is a batch that somebody stopped waiting for given again?"""
+    publish_to = lapwing_broker
+
+    async def some(consumer: AsyncConsumer, count: int) -> list[int]:
+        numbers: list[int] = []
+        async for message in consumer.messages(TIMEOUT_S):
+            numbers.append(int(message.payload))
+            if len(numbers) == count:
+                break
+        return numbers
+
+    async def run() -> None:
+        async with AsyncConsumer(publish_to.url, "left/#", receive_maximum=4, report=False) as consumer:
+            await asyncio.to_thread(publish, publish_to, 5)
+            assert await some(consumer, 2) == [0, 1]
+            assert [await some(consumer, 1) for _ in range(5)] == [[1]] * 5
+            async for message in consumer.messages(TIMEOUT_S):
+                await consumer.done(message)
+                break
+            batches = consumer.batches(4, wait_ms=3_600_000)
+            waiting = asyncio.ensure_future(anext(aiter(batches)))
+            while consumer.counters.working < 3:
+                await asyncio.sleep(0.001)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            assert await some(consumer, 3) == [2, 3, 4]
+
+    asyncio.run(asyncio.wait_for(run(), TIMEOUT_S))
