@@ -38,6 +38,7 @@ mod overflow;
 mod packets;
 mod sealed;
 mod seals;
+mod silent;
 mod table;
 mod terms;
 mod thread;
