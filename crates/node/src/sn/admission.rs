@@ -47,6 +47,11 @@ impl Caller {
 impl SnThread {
     /// Whether somebody who is not known may begin to connect; if not, it is counted, and answered where it may try again.
     pub(super) fn may_meet(&mut self, door: usize, address: &Address) -> bool {
+        // Nobody but ourselves sends from there, and we say no CONNECT: somebody wants us to answer ourselves.
+        if self.sockets.iter().any(|socket| socket.sends_from(address.peer)) {
+            self.counters.dropped(Dropped::OutOfState);
+            return false;
+        }
         if !self.is_paced(door, address) {
             return false;
         }
