@@ -65,6 +65,8 @@ pub(super) enum Then {
     Open(Opening),
     /// It is gone: its connection ends, with its will if it has not said DISCONNECT.
     Leave,
+    /// The same, and it has said DISCONNECT: so it may say again, until it hears the answer.
+    Part,
 }
 
 impl Guest {

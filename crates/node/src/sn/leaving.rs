@@ -45,6 +45,15 @@ impl Link {
 }
 
 impl SnThread {
+    /// A client has said that it goes.
+    pub(super) fn part(&mut self, index: usize) {
+        if let Some(guest) = self.table.look(index) {
+            let settings = self.doors[guest.door()].settings(&guest.address);
+            self.goodbyes.note(guest.address.clone(), settings, self.now_ms);
+        }
+        self.remove(index);
+    }
+
     /// A client is gone.
     pub(super) fn remove(&mut self, index: usize) {
         self.keep_will(index);

@@ -25,6 +25,7 @@ mod discovery;
 mod down;
 mod entrance;
 mod flush;
+mod goodbyes;
 mod guest;
 mod io;
 mod kept_wills;

@@ -84,7 +84,7 @@ impl Guest {
             Event::Asleep => self.take_back(),
             Event::Gone => {
                 self.link.iter_mut().for_each(super::link::Link::end);
-                return Then::Leave;
+                return if self.may_hear() { Then::Part } else { Then::Leave };
             }
         }
         if self.has_waiting() {
