@@ -211,6 +211,11 @@ impl ListenerState {
         true
     }
 
+    /// Whether it has as many as it may have.
+    pub(crate) fn is_full(&self) -> bool {
+        self.connections_max > 0 && self.connections.load(Ordering::Relaxed) >= self.connections_max
+    }
+
     pub(crate) fn closed(&self) {
         self.connections.fetch_sub(1, Ordering::Relaxed);
     }

@@ -275,7 +275,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Counts a new connection in the place of one of the same listener, which its shard is about to close.
+    /// Counts a new connection in the place of another that its shard is about to close: one of the same listener, or any where
+    /// that has room.
     pub(crate) fn connection_replaced(&self, listener: ListenerId) {
         self.connections.fetch_add(1, Ordering::Relaxed);
         self.listener(listener).opened(|| true);

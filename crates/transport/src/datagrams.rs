@@ -1,7 +1,7 @@
 //! UDP sockets of a listener, one for each address that its host stands for.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
 use mio::net::UdpSocket;
@@ -18,7 +18,11 @@ const RECEIVE_BYTES: usize = 4 << 20;
 
 /// A bound, non-blocking UDP socket.
 #[derive(Debug)]
-pub struct Datagrams(UdpSocket);
+pub struct Datagrams {
+    socket: UdpSocket,
+    /// Where it is bound, with its real port.
+    local: SocketAddr,
+}
 
 impl Datagrams {
     /// Binds every address that the host stands for and this machine has, all at one port; and the URL that they have, with
@@ -37,7 +41,7 @@ impl Datagrams {
     /// # Errors
     /// `WouldBlock`: there is none. Anything else: of an earlier datagram that went out; go on.
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.0.recv_from(buffer)
+        self.socket.recv_from(buffer)
     }
 
     /// Sends one datagram.
@@ -45,13 +49,20 @@ impl Datagrams {
     /// # Errors
     /// As of the kernel; the datagram is lost, as others are.
     pub fn send(&self, datagram: &[u8], to: SocketAddr) -> io::Result<()> {
-        self.0.send_to(datagram, to).map(drop)
+        self.socket.send_to(datagram, to).map(drop)
+    }
+
+    /// Whether `source` is where this socket sends from: nobody else of this machine can, so it is made up, or we speak to
+    /// ourselves. Of a socket that is bound to all addresses the kernel is asked whether that one is this machine's.
+    pub fn sends_from(&self, source: SocketAddr) -> bool {
+        let (own, ip) = (self.local.ip().to_canonical(), source.ip().to_canonical());
+        self.local.port() == source.port() && (own == ip || (own.is_unspecified() && is_of_this_machine(ip)))
     }
 
     /// Datagrams that came faster than they were received, so that the kernel had no room for them, since the socket was bound.
     /// The count begins anew after 2^32.
     pub fn overflowed(&self) -> u32 {
-        overflowed_datagrams(self.0.as_fd())
+        overflowed_datagrams(self.socket.as_fd())
     }
 
     /// Asks `registry` for an event whenever datagrams arrive.
@@ -59,7 +70,7 @@ impl Datagrams {
     /// # Errors
     /// As of `mio`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        registry.register(&mut self.0, token, Interest::READABLE)
+        registry.register(&mut self.socket, token, Interest::READABLE)
     }
 }
 
@@ -73,7 +84,12 @@ fn bind_udp(address: SocketAddr) -> io::Result<(Datagrams, SocketAddr)> {
     socket.bind(&address.into())?;
     let socket: std::net::UdpSocket = socket.into();
     let local = socket.local_addr()?;
-    Ok((Datagrams(UdpSocket::from_std(socket)), local))
+    Ok((Datagrams { socket: UdpSocket::from_std(socket), local }, local))
+}
+
+/// Only an address of its own can be bound; where the kernel has no port left, it is taken for another's.
+fn is_of_this_machine(ip: IpAddr) -> bool {
+    std::net::UdpSocket::bind((ip, 0)).is_ok()
 }
 
 #[cfg(test)]
@@ -98,6 +114,19 @@ mod tests {
         sockets[0].send(b"back", from).unwrap();
         let len = peer.recv(&mut buffer).unwrap();
         assert_eq!(&buffer[..len], b"back");
+    }
+
+    /// Is a socket known by the address that it sends from, and nobody else by his: also where it is bound to all addresses?
+    #[test]
+    fn where_it_sends_from_is_known() {
+        for url in ["sn://127.0.0.1:0", "sn://0.0.0.0:0"] {
+            let (sockets, url) = Datagrams::bind(&url.parse().unwrap()).unwrap();
+            let bound: SocketAddr = url.strip_prefix("sn://").unwrap().parse().unwrap();
+            let sends_from = |ip: &str| sockets[0].sends_from(SocketAddr::new(ip.parse().unwrap(), bound.port()));
+            assert!(sends_from("127.0.0.1") && sends_from("::ffff:127.0.0.1"), "{url}");
+            assert!(!sends_from("192.0.2.1") && !sends_from("2001:db8::1"), "{url}: of nobody here");
+            assert!(!sockets[0].sends_from(SocketAddr::from(([127, 0, 0, 1], bound.port() ^ 1))), "{url}");
+        }
     }
 
     /// Is what nobody takes counted, once the kernel has no room for more?

@@ -21,6 +21,7 @@ use super::packets;
 use super::thread::{GUESTS, NOBODIES, SnThread};
 use super::will::StoredWill;
 use crate::mail::MovedConnection;
+use crate::shared::Crowded;
 use crate::slot::Slot;
 
 /// Whom a connection is for.
@@ -46,11 +47,16 @@ impl Caller {
 impl SnThread {
     /// Whether somebody who is not known may begin to connect; if not, it is counted, and answered where it may try again.
     pub(super) fn may_meet(&mut self, door: usize, address: &Address) -> bool {
+        // Nobody but ourselves sends from there, and we say no CONNECT: somebody wants us to answer ourselves.
+        if self.sockets.iter().any(|socket| socket.sends_from(address.peer)) {
+            self.counters.dropped(Dropped::OutOfState);
+            return false;
+        }
         if !self.is_paced(door, address) {
             return false;
         }
         let is_full = self.table.len() >= self.shared.config.limits.connections_max as usize;
-        let has_place = !is_full || self.send_beginner_away() || self.make_place(usize::MAX);
+        let has_place = !is_full || self.send_beginner_away() || self.send_oldest_away();
         if !has_place || self.has_left {
             self.counters.dropped(Dropped::ClientsFull);
             let limits = &self.doors[door].settings(address).limits;
@@ -82,12 +88,38 @@ impl SnThread {
         true
     }
 
-    /// One that has not answered since it was connected goes for the one at `index`.
-    fn make_place(&mut self, index: usize) -> bool {
-        let Some(oldest) = self.table.oldest_silent(index) else { return false };
-        self.counters.dropped(Dropped::ClientsFull);
-        self.remove(oldest);
+    /// One that has not answered since it was connected goes for somebody who is not known.
+    fn send_oldest_away(&mut self) -> bool {
+        let Some(oldest) = self.table.oldest_silent(usize::MAX, None) else { return false };
+        self.send_silent_away(oldest);
         true
+    }
+
+    /// It goes, because its place is wanted; whether that ends a connection.
+    fn send_silent_away(&mut self, index: usize) -> bool {
+        self.counters.dropped(Dropped::ClientsFull);
+        let link = self.table.get(index).and_then(|guest| guest.link.as_mut());
+        let ends_connection = link.is_some_and(|link| !link.is_over());
+        self.remove(index);
+        ends_connection
+    }
+
+    /// Counts one more connection of a listener, for the one at `index`. Where there is no room, those go that have not answered
+    /// since they were connected, the oldest first: where the listener has none, its own, for only those free a place of it.
+    /// # Errors
+    /// The bound that has no room, and nobody is left who may go.
+    fn take_place(&mut self, door: usize, index: usize) -> Result<(), Crowded> {
+        let listener = self.doors[door].id;
+        loop {
+            let Err(crowded) = self.shared.connection_opened(listener) else { return Ok(()) };
+            let of_listener = crowded == Crowded::Listener || self.shared.listener(listener).is_full();
+            let oldest = self.table.oldest_silent(index, of_listener.then_some(door));
+            // Who has said nothing for longer than a connection waits has none any more, so that nothing ends with it.
+            if self.send_silent_away(oldest.ok_or(crowded)?) {
+                self.shared.connection_replaced(listener);
+                return Ok(());
+            }
+        }
     }
 
     /// Opens the connection that a client asks for. Unless it has shown to be there, the broker only judges it, if its session
@@ -210,12 +242,9 @@ impl SnThread {
         index: usize,
     ) -> Option<Link> {
         let listener = self.doors[door].id;
-        if let Err(crowded) = self.shared.connection_opened(listener) {
-            if !self.make_place(index) {
-                self.shared.crowded_out(crowded, peer, listener);
-                return None;
-            }
-            self.shared.connection_replaced(listener);
+        if let Err(crowded) = self.take_place(door, index) {
+            self.shared.crowded_out(crowded, peer, listener);
+            return None;
         }
         let pair = Socket::pair(peer, shown).and_then(|(mut ours, theirs)| {
             ours.register(self.event_loop.registry(), token)?;

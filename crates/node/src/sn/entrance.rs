@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use lapwing_codec::{Publish, PublishProperties, QoS};
 use lapwing_sn::peer::{Client, Event};
-use lapwing_sn::{Datagram, DecodeError, Message, PublishQoS, decode, sender};
+use lapwing_sn::{Datagram, DecodeError, Disconnect, Message, PublishQoS, decode, sender};
 
 use super::address::Address;
 use super::counters::Dropped;
@@ -145,8 +145,23 @@ impl SnThread {
         self.finish(index, then);
     }
 
+    /// Whether this is the DISCONNECT of somebody who has gone, and has not heard the answer: it goes again.
+    fn answers_goodbye(&mut self, door: usize, address: &Address, message: &Message<'_>) -> bool {
+        let goodbye = Message::Disconnect(Disconnect { duration_s: None });
+        if *message != goodbye || !self.goodbyes.answers_again(address, self.now_ms) {
+            return false;
+        }
+        if goodbye.encode(&self.doors[door].settings(address).limits, &mut self.out).is_ok() {
+            self.send(address);
+        }
+        true
+    }
+
     /// A message from where nobody is connected: only QoS -1 has something to say, where the listener allows it.
     fn hear_nobody(&mut self, door: usize, address: &Address, message: &Message<'_>) {
+        if self.answers_goodbye(door, address, message) {
+            return;
+        }
         let SnThread { doors, counters, out, now_ms, .. } = self;
         let terms = &doors[door];
         let mut client = Client::default();

@@ -54,7 +54,7 @@ pub(super) struct Guest {
 pub(super) const NEVER: u64 = u64::MAX;
 
 // A broker may have a hundred thousand of them, of which most are idle.
-const _: () = assert!(size_of::<Guest>() <= 352);
+const _: () = assert!(size_of::<Guest>() <= 360);
 
 /// What is to be done with a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +65,8 @@ pub(super) enum Then {
     Open(Opening),
     /// It is gone: its connection ends, with its will if it has not said DISCONNECT.
     Leave,
+    /// The same, and it has said DISCONNECT: so it may say again, until it hears the answer.
+    Part,
 }
 
 impl Guest {

@@ -1,5 +1,7 @@
 //! Connections of clients that are gone: each ends behind what its client has said.
 
+use std::io::ErrorKind;
+
 use super::counters::Dropped;
 use super::link::{Link, Written};
 use super::thread::SnThread;
@@ -27,7 +29,31 @@ impl Leaving {
     }
 }
 
+impl Link {
+    /// Whether its shard has ended it, so that it counts no more. What the shard has said before is lost: for one that goes.
+    pub(super) fn is_over(&mut self) -> bool {
+        let mut unheard = [0; 4096];
+        loop {
+            match self.socket.read(&mut unheard) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return error.kind() != ErrorKind::WouldBlock,
+            }
+        }
+    }
+}
+
 impl SnThread {
+    /// A client has said that it goes.
+    pub(super) fn part(&mut self, index: usize) {
+        if let Some(guest) = self.table.look(index) {
+            let settings = self.doors[guest.door()].settings(&guest.address);
+            self.goodbyes.note(guest.address.clone(), settings, self.now_ms);
+        }
+        self.remove(index);
+    }
+
     /// A client is gone.
     pub(super) fn remove(&mut self, index: usize) {
         self.keep_will(index);
@@ -50,5 +76,26 @@ impl SnThread {
         self.counters.dropped_many(Dropped::ClientGone, lost as u64);
         let until_ms = self.now_ms + self.shared.config.limits.connect_timeout_ms;
         self.leaving.see_off(link, until_ms);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapwing_transport::{PeerAddress, Socket};
+
+    use super::*;
+    use crate::sn::link::Stage;
+
+    /// Is a connection over once its shard has closed it, whatever it has said before, and not sooner?
+    #[test]
+    fn what_its_shard_has_closed_is_over() {
+        let (ours, mut theirs) = Socket::pair(PeerAddress::Local, None).expect("a pair of sockets");
+        let mut link = Link::new(ours, Stage::Judged);
+        assert!(!link.is_over());
+        assert_eq!(theirs.write(&[0xF0, 0]).expect("there is room"), 2);
+        assert!(!link.is_over());
+        assert_eq!(theirs.write(&[0xE0, 0]).expect("there is room"), 2);
+        drop(theirs);
+        assert!(link.is_over());
     }
 }

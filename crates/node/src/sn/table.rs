@@ -1,6 +1,6 @@
 //! All clients of the thread: by place, by address, by id.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use slab::Slab;
 
 use super::address::Address;
 use super::guest::Guest;
+use super::silent::Silent;
 use crate::little_spare;
 
 /// Bounded by whoever adds: so many that connect, and one for each connection.
@@ -22,8 +23,8 @@ pub(super) struct Table {
     by_id: HashTable<u32>,
     /// Seeded at random, for both are what peers say.
     hasher: RandomState,
-    /// Those that had not answered when they were connected, the oldest first; some have since, or are gone.
-    silent: VecDeque<(usize, u64)>,
+    /// Those that had not answered when they were connected.
+    silent: Silent,
     /// Those that have begun to connect and were asked for their will, the oldest first; some have gone on, or are gone. They have
     /// no connection yet.
     beginners: VecDeque<(usize, u64)>,
@@ -88,24 +89,15 @@ impl Table {
             forget_id(by_id, hasher, guest.connects_as(), index);
         }
         guest.call(client_id);
-        let (born, has_answered) = (guest.born, guest.has_answered);
+        let (door, born, has_answered) = (guest.door(), guest.born, guest.has_answered);
         if has_answered {
             return;
         }
-        if self.silent.len() >= 2 * self.guests.len() {
-            self.sweep_silent();
+        let Table { guests, silent, .. } = self;
+        if silent.len() >= 2 * guests.len() {
+            silent.sweep(|called| is_silent(guests, called.index, called.born));
         }
-        self.silent.push_back((index, born));
-    }
-
-    /// Leaves each of them there once, where it called last: one address may call often, each time as somebody else.
-    fn sweep_silent(&mut self) {
-        let (guests, mut seen) = (&self.guests, HashSet::new());
-        let silent = std::mem::take(&mut self.silent).into_iter().rev();
-        let last = silent.filter(|(index, born)| is_silent(guests, *index, *born) && seen.insert(*index));
-        let mut last: VecDeque<_> = last.collect();
-        last.make_contiguous().reverse();
-        self.silent = last;
+        silent.add(door, index, born);
     }
 
     /// A newcomer was heard: if that was no whole CONNECT, it may have to go.
@@ -145,26 +137,10 @@ impl Table {
         }
     }
 
-    /// Who has connected first of those that have not answered, another than the one at `index`.
-    pub(super) fn oldest_silent(&mut self, index: usize) -> Option<usize> {
-        let (mut own, mut oldest) = (None, None);
-        // Each is looked at once: a flood of made-up addresses finds nobody again who has answered.
-        while oldest.is_none()
-            && let Some((other, born)) = self.silent.pop_front()
-        {
-            if !is_silent(&self.guests, other, born) {
-                continue;
-            }
-            if other == index {
-                own = own.or(Some((other, born)));
-            } else {
-                oldest = Some(other);
-            }
-        }
-        if let Some(own) = own {
-            self.silent.push_front(own);
-        }
-        oldest
+    /// Who has connected first of those that have not answered, through one listener or all, another than the one at `index`.
+    pub(super) fn oldest_silent(&mut self, index: usize, door: Option<usize>) -> Option<usize> {
+        let Table { guests, silent, .. } = self;
+        silent.oldest(index, door, |called| is_silent(guests, called.index, called.born))
     }
 
     pub(super) fn remove(&mut self, index: usize) -> Option<Guest> {
@@ -217,8 +193,8 @@ mod tests {
         }
         table.get(places[0]).unwrap().has_answered = true;
         table.remove(places[1]).unwrap();
-        assert_eq!(table.oldest_silent(places[3]), Some(places[2]));
-        assert_eq!(table.oldest_silent(places[3]), None, "nobody goes for himself, or twice");
+        assert_eq!(table.oldest_silent(places[3], None), Some(places[2]));
+        assert_eq!(table.oldest_silent(places[3], None), None, "nobody goes for himself, or twice");
     }
 
     /// Does one address that calls again and again, each time as somebody else, have one place among the silent?
@@ -231,9 +207,9 @@ mod tests {
             table.call(second, &number.to_string().into());
             assert!(table.silent.len() <= 5, "{}", table.silent.len());
         }
-        assert_eq!(table.oldest_silent(usize::MAX), Some(first));
+        assert_eq!(table.oldest_silent(usize::MAX, None), Some(first));
         table.remove(first).unwrap();
-        assert_eq!(table.oldest_silent(usize::MAX), Some(second));
+        assert_eq!(table.oldest_silent(usize::MAX, None), Some(second));
     }
 
     /// Do those who were asked for a will go in their order, and nobody who has gone on, or is gone?
@@ -266,11 +242,11 @@ mod tests {
         table.call(newcomer, &"newcomer".into());
         assert_eq!(table.silent.len(), 1_001);
         for _ in 0..3 {
-            assert_eq!(table.oldest_silent(newcomer), None);
-            assert_eq!(table.silent, [(newcomer, 1_001)]);
+            assert_eq!(table.oldest_silent(newcomer, None), None);
+            assert_eq!(table.silent.len(), 1, "its own");
         }
-        assert_eq!(table.oldest_silent(places[0]), Some(newcomer));
-        assert!(table.silent.is_empty());
+        assert_eq!(table.oldest_silent(places[0], None), Some(newcomer));
+        assert_eq!(table.silent.len(), 0);
     }
 
     /// Do addresses and ids that come once, a hundred at a time, and never answer, leave nothing behind?

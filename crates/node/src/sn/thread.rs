@@ -9,6 +9,7 @@ use mio::Token;
 
 use super::address::Address;
 use super::counters::SnCounters;
+use super::goodbyes::Goodbyes;
 use super::guest::{NEVER, Then};
 use super::io::Io;
 use super::kept_wills::KeptWills;
@@ -71,6 +72,7 @@ pub(crate) struct SnThread {
     /// Clients that have something for their shards, by place.
     pub(super) unflushed: Vec<usize>,
     pub(super) leaving: Leaving,
+    pub(super) goodbyes: Goodbyes,
     /// Of clients, by place. Whoever is in a place then, and waits for that time, is meant.
     timers: Timers<u32>,
     /// By listener, when it says next that it is there; none: never.
@@ -126,6 +128,7 @@ impl SnThread {
             touched: Vec::new(),
             unflushed: Vec::new(),
             leaving: Leaving::default(),
+            goodbyes: Goodbyes::default(),
             timers: Timers::new(),
             buffer: vec![0; BUFFER_BYTES],
             out: Vec::new(),
@@ -308,6 +311,7 @@ impl SnThread {
         match then {
             Then::Open(opening) => self.open(index, opening),
             Then::Leave => return self.remove(index),
+            Then::Part => return self.part(index),
             Then::Stay => self.settle(index),
         }
         self.flush_soon(index);

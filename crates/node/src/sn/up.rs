@@ -46,10 +46,11 @@ impl Guest {
                 let publish =
                     Publish { dup: dup && packet_id.is_some(), qos, retain, topic, packet_id, properties, payload };
                 // First, for its place may be the last.
-                let is_free = given_up.is_none_or(|msg_id| self.link.as_mut().is_some_and(|link| link.give_up(msg_id)));
+                let kept = given_up.filter(|id| !self.link.as_mut().is_some_and(|link| link.give_up(*id)));
+                let is_free = kept.is_none();
                 let is_taken = is_free && self.link.as_mut().is_some_and(|link| link.publish(&publish, receipt));
                 if !is_taken {
-                    self.congested(receipt, io);
+                    self.congested(receipt, kept, io);
                 }
             }
             Event::Release(msg_id) => {
@@ -84,7 +85,7 @@ impl Guest {
             Event::Asleep => self.take_back(),
             Event::Gone => {
                 self.link.iter_mut().for_each(super::link::Link::end);
-                return Then::Leave;
+                return if self.may_hear() { Then::Part } else { Then::Leave };
             }
         }
         if self.has_waiting() {
@@ -108,11 +109,13 @@ impl Guest {
         if std::mem::take(&mut self.is_owed_pong) { self.hear(&ping, io) } else { Then::Stay }
     }
 
-    fn congested(&mut self, receipt: Option<Receipt>, io: &mut Io<'_>) {
+    /// A message that the session cannot take now; nor could it be told that another is given up, which it has `kept`.
+    fn congested(&mut self, receipt: Option<Receipt>, kept: Option<PacketId>, io: &mut Io<'_>) {
         io.counters.dropped(Dropped::Congested);
         let Some(receipt) = receipt else { return };
         let refused = self.client.published(receipt, ReturnCode::CONGESTION, &mut io.of(&self.address));
         io.check(refused);
+        kept.into_iter().for_each(|msg_id| self.client.not_given_up(msg_id));
     }
 
     /// What the client said of what is in flight goes to the session; then the next may go.

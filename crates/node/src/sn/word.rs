@@ -2,10 +2,11 @@
 //!
 //! A source address is what somebody has written on a datagram. So a CONNECT is judged at once, and CONNACK says what came of that;
 //! but a session that is kept, or that takes somebody's place, is opened only when something came from there that is none of a
-//! CONNECT, after the CONNACK has left. Who was there before goes on until then. Who says nothing by itself is asked, by PINGREQ.
+//! CONNECT, after the CONNACK has left. Who was there before goes on until then. Who says nothing by itself is asked, by PINGREQ;
+//! then DISCONNECT is none, for that is what another gateway answers.
 
 use lapwing_codec::{Packet, Version};
-use lapwing_sn::{Message, PingReq};
+use lapwing_sn::{Disconnect, Message, PingReq};
 use mio::Token;
 
 use super::admission::Caller;
@@ -46,6 +47,11 @@ struct Asks {
 impl Asks {
     fn begin(&mut self, now_ms: u64, retry_ms: u64) {
         *self = Asks { at_ms: now_ms + ASK_AFTER_MS.min(retry_ms), left: ASKS };
+    }
+
+    /// Whether it has been asked once.
+    fn has_asked(&self) -> bool {
+        self.at_ms > 0 && self.left < ASKS
     }
 
     fn next_ms(&self) -> Option<u64> {
@@ -100,10 +106,14 @@ impl Guest {
     }
 
     /// Whatever comes after our CONNACK, and is no new CONNECT, is of somebody who is there; whether its session is to be
-    /// opened now.
+    /// opened now. But DISCONNECT after our PINGREQ is what another gateway says (6.12), at whose address nobody has said CONNECT.
     pub(super) fn note_word(&mut self, message: &Message<'_>) -> bool {
-        let may_be_blind = matches!(message, Message::Connect(_) | Message::WillTopic(_) | Message::WillMsg(_));
-        if may_be_blind || self.has_answered || !self.is_accepted() {
+        let shows_nothing = match message {
+            Message::Connect(_) | Message::WillTopic(_) | Message::WillMsg(_) => true,
+            Message::Disconnect(Disconnect { duration_s: None }) => self.was_asked(),
+            _ => false,
+        };
+        if shows_nothing || self.has_answered || !self.is_accepted() {
             return false;
         }
         let is_awaited = self.is_awaited();
@@ -112,6 +122,10 @@ impl Guest {
             self.said = None;
         }
         is_awaited
+    }
+
+    fn was_asked(&self) -> bool {
+        self.said.as_ref().is_some_and(|said| said.asks.has_asked())
     }
 
     /// The broker would let it in: CONNACK, and then its word is waited for.
@@ -188,16 +202,18 @@ mod tests {
         let mut asks = Asks::default();
         assert!(asks.next_ms().is_none() && !asks.take(0, 10_000), "nobody is waited for");
         asks.begin(100, 10_000);
+        assert!(!asks.has_asked());
         let mut asked = Vec::new();
         while let Some(at_ms) = asks.next_ms() {
             assert!(!asks.take(at_ms - 1, 10_000));
-            assert!(asks.take(at_ms, 10_000));
+            assert!(asks.take(at_ms, 10_000) && asks.has_asked());
             asked.push(at_ms);
         }
         assert_eq!(asked, [600, 10_600]);
         let (connack, ping, connect) = (3, 2, 6 + 1);
         assert!(connack + asked.len() * ping <= connect);
         asks.begin(0, 200);
+        assert!(!asks.has_asked());
         assert_eq!(asks.next_ms(), Some(200), "a listener that says again sooner asks sooner");
     }
 }

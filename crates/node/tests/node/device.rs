@@ -41,7 +41,12 @@ pub fn sn_url(node: &Handle) -> String {
 
 impl Device {
     pub fn new(node: &Handle) -> Device {
-        let gateway = sn_url(node).trim_start_matches("sn://").parse().expect("an address");
+        Device::at(&sn_url(node))
+    }
+
+    /// At that listener.
+    pub fn at(url: &str) -> Device {
+        let gateway = url.trim_start_matches("sn://").parse().expect("an address");
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
         socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
         Device { socket, gateway }

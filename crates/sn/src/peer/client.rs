@@ -25,7 +25,7 @@ pub struct Client {
 }
 
 // A gateway may have a hundred thousand of them.
-const _: () = assert!(size_of::<Client>() <= 160);
+const _: () = assert!(size_of::<Client>() <= 168);
 
 /// What time brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +88,7 @@ impl Client {
         predefined: &'a Predefined,
         cx: &mut Context<'_>,
     ) -> Result<Event<'a>, EncodeError> {
-        self.life.heard(cx.now_ms);
-        self.life.has_returned &= matches!(message, Message::Connect(_));
+        self.life.heard(matches!(message, Message::Connect(_)), cx.now_ms);
         match message {
             Message::Connect(connect) => self.connect(connect, cx),
             Message::WillTopic(will) => self.will_topic(*will, cx),

@@ -13,6 +13,8 @@ pub(super) struct Connecting {
     client_id: Arc<str>,
     clean_session: bool,
     keep_alive_s: u16,
+    /// It wants a will.
+    has_will: bool,
     /// `None`: the session is being opened.
     will: Option<WillSetup>,
     /// When a set-up that nobody goes on with is over.
@@ -39,6 +41,9 @@ impl Client {
         if self.connecting.as_ref().is_some_and(|connecting| connecting.is_opening_for(connect)) {
             return Ok(Event::Nothing);
         }
+        if self.is_late_copy(connect, cx.now_ms) {
+            return Ok(Event::Nothing);
+        }
         // Who says once more that it is back has not heard its CONNACK.
         let sleeps = matches!(self.life.phase(), Phase::Asleep | Phase::Awake);
         let returns = sleeps || std::mem::take(&mut self.life.has_returned);
@@ -49,11 +54,18 @@ impl Client {
             return Ok(Event::Returned);
         }
         let (will, prompt) = WillSetup::begin(connect.will, connect.clean_session);
-        let (clean_session, keep_alive_s) = (connect.clean_session, connect.duration_s);
+        let (clean_session, keep_alive_s, has_will) = (connect.clean_session, connect.duration_s, connect.will);
         let client_id = connect.client_id.into();
         let due_ms = cx.now_ms + cx.settings.retry_ms * (u64::from(cx.settings.retries_max) + 1);
-        self.connecting = Some(Box::new(Connecting { client_id, clean_session, keep_alive_s, will, due_ms }));
+        self.connecting = Some(Box::new(Connecting { client_id, clean_session, keep_alive_s, has_will, will, due_ms }));
         self.prompted(prompt, cx)
+    }
+
+    /// Whether this is the CONNECT that was accepted, and would end what its client has begun since. A client that begins anew says
+    /// the same; it says it again, and is served when the time of copies is over.
+    fn is_late_copy(&self, connect: &Connect<'_>, now_ms: u64) -> bool {
+        let is_plain = connect.clean_session && !connect.will && connect.client_id == self.id();
+        is_plain && self.connecting.is_none() && self.life.is_copied(connect.duration_s, now_ms)
     }
 
     pub(super) fn will_topic(
@@ -133,6 +145,9 @@ impl Client {
             self.registrations.untell();
             self.unknown.clear();
             if connecting.clean_session {
+                if !connecting.has_will {
+                    self.life.await_copies(cx.now_ms + cx.settings.linger_ms);
+                }
                 self.registrations.clear();
                 self.repeats.clear();
             }

@@ -44,7 +44,7 @@ pub enum Event<'a> {
         /// What answers it; `None`: nothing.
         receipt: Option<Receipt>,
         /// A message of QoS 2 that the client will not release, for it has begun this one: its session is to release it, and the
-        /// client does not hear of that.
+        /// client does not hear of that. [`super::Client::not_given_up`] where it cannot be told.
         given_up: Option<MsgId>,
     },
     /// A message of QoS 2 is released, perhaps not for the first time; then [`super::Client::completed`].

@@ -50,6 +50,12 @@ impl Client {
         Ok(())
     }
 
+    /// The session could not be told of the message that an [`Event::Publish`] gives up: it keeps that. For behind
+    /// [`Client::published`], by which the new one is refused.
+    pub fn not_given_up(&mut self, msg_id: MsgId) {
+        self.repeats.not_given_up(msg_id);
+    }
+
     /// PUBREL. One that releases nothing here is a repeat, whose PUBCOMP was lost; or the session has the message from before
     /// this gateway began, and must hear of it.
     pub(super) fn release(&mut self, msg_id: MsgId, cx: &Context<'_>) -> Event<'static> {

@@ -24,9 +24,13 @@ pub struct Life {
     phase: Phase,
     /// The last that was heard is a CONNECT by which it came back from sleep.
     pub(super) has_returned: bool,
+    /// Something has come since its CONNACK that is no CONNECT, so it has that.
+    is_heard: bool,
     /// Keep Alive or sleep, with tolerance, in milliseconds; `None`: nobody waits.
     patience_ms: Option<NonZeroU32>,
     heard_ms: u64,
+    /// Until then its CONNECT may come once more, late; 0: as a new one, that would end nothing.
+    copies_until_ms: u64,
 }
 
 impl Life {
@@ -43,11 +47,26 @@ impl Life {
     /// CONNACK is sent: from every state, also back from sleep. `keep_alive_s`: 0 for none.
     pub fn connect(&mut self, keep_alive_s: u16, now_ms: u64) {
         let patience_ms = patience_ms(keep_alive_s);
-        *self = Life { phase: Phase::Active, has_returned: false, patience_ms, heard_ms: now_ms };
+        *self = Life { phase: Phase::Active, patience_ms, heard_ms: now_ms, ..Life::default() };
     }
 
-    /// A message came. An active client is there for another time; who sleeps says so with PINGREQ or DISCONNECT.
-    pub fn heard(&mut self, now_ms: u64) {
+    /// What its client begins from now on would end by its CONNECT, which the network may have a copy of till then; or the client
+    /// has said it twice, and heard the first answer.
+    pub(super) fn await_copies(&mut self, until_ms: u64) {
+        self.copies_until_ms = until_ms;
+    }
+
+    /// Whether a CONNECT with that Keep Alive is such a copy. (75 s is not told from 55 s, for which it is waited as long.)
+    pub(super) fn is_copied(&self, keep_alive_s: u16, now_ms: u64) -> bool {
+        let is_late = self.phase == Phase::Active && self.is_heard && now_ms < self.copies_until_ms;
+        is_late && self.patience_ms == patience_ms(keep_alive_s)
+    }
+
+    /// A message came, a CONNECT or another. An active client is there for another time; who sleeps says so with PINGREQ or
+    /// DISCONNECT.
+    pub fn heard(&mut self, is_connect: bool, now_ms: u64) {
+        self.has_returned &= is_connect;
+        self.is_heard |= !is_connect;
         if matches!(self.phase, Phase::Active | Phase::Awake) {
             self.heard_ms = now_ms;
         }
@@ -61,7 +80,7 @@ impl Life {
             Some(duration_s) if was_connected && duration_s > 0 => (Phase::Asleep, patience_ms(duration_s)),
             _ => (Phase::Disconnected, None),
         };
-        *self = Life { phase, has_returned: false, patience_ms, heard_ms: now_ms };
+        *self = Life { phase, patience_ms, heard_ms: now_ms, ..Life::default() };
         was_connected
     }
 
@@ -132,7 +151,7 @@ mod tests {
     fn section_6_11_who_is_not_heard_is_lost() {
         let mut life = connected(60);
         assert_eq!((life.phase(), life.next_wake_ms()), (Phase::Active, Some(90_000)));
-        life.heard(10_000);
+        life.heard(false, 10_000);
         assert!(!life.tick(99_999) && life.phase() == Phase::Active);
         assert!(life.tick(100_000) && life.phase() == Phase::Lost);
         assert!(!life.tick(200_000), "once");
@@ -162,7 +181,7 @@ mod tests {
         assert!(!life.awake(1), "an active client is not woken");
         assert!(life.disconnect(Some(100), 1000));
         assert_eq!((life.phase(), life.is_connected(), life.next_wake_ms()), (Phase::Asleep, true, Some(111_000)));
-        life.heard(50_000);
+        life.heard(false, 50_000);
         assert_eq!(life.next_wake_ms(), Some(111_000), "only PINGREQ and DISCONNECT speak for a sleeper");
         assert!(life.awake(100_000) && life.phase() == Phase::Awake);
         life.sleep_again(101_000);
@@ -192,7 +211,7 @@ mod tests {
     fn section_6_14_who_is_lost_stays_so_until_it_connects() {
         let mut life = connected(1);
         assert!(life.tick(1500));
-        life.heard(1600);
+        life.heard(false, 1600);
         life.sleep_again(1600);
         assert!(!life.awake(1600) && life.phase() == Phase::Lost && !life.is_connected());
         life.connect(1, 2000);

@@ -5,6 +5,8 @@ use crate::{MsgId, Publish, PublishQoS, QoS, SubAck, Subscribe};
 use super::Settings;
 use super::content::Content;
 
+mod given_up;
+
 /// The last PUBLISH of QoS 1, the one of QoS 2 that is not released, and the last SUBSCRIBE. A client has one message in
 /// flight (6.13): when it begins another, the one before is over for it.
 #[derive(Debug, Default)]
@@ -88,13 +90,6 @@ impl Repeats {
         }
         *self.slot(qos) = Some(Exchange { msg_id, answer: Answer::Owed, content });
         Heard::New
-    }
-
-    /// The message of QoS 2 that the client gives up with this PUBLISH, if that is new.
-    pub fn given_up(&self, publish: &Publish<'_>) -> Option<MsgId> {
-        let unreleased = self.exactly.as_ref()?.unreleased.map(|exchange| exchange.msg_id);
-        let is_exactly = publish.qos == PublishQoS::Level(QoS::ExactlyOnce);
-        unreleased.filter(|msg_id| is_exactly && publish.msg_id != Some(*msg_id))
     }
 
     /// PUBACK (QoS 1) or PUBREC (QoS 2) goes to the client.
@@ -299,18 +294,6 @@ mod tests {
         assert_eq!(repeats.publish(&known, &settings(), 0), Heard::New, "perhaps of a client that has begun anew");
         let unreleased = publish(QoS::ExactlyOnce, 7, true);
         assert_eq!(repeats.publish(&unreleased, &settings(), 0), Heard::Again, "it was answered");
-    }
-
-    #[test]
-    fn section_6_6_who_begins_another_gives_up_what_it_has_not_released() {
-        let (mut repeats, qos) = (Repeats::default(), QoS::ExactlyOnce);
-        assert_eq!(repeats.given_up(&publish(qos, 7, false)), None);
-        repeats.publish(&publish(qos, 7, false), &settings(), 0);
-        assert_eq!(repeats.given_up(&publish(qos, 7, true)), None, "the same");
-        assert_eq!(repeats.given_up(&publish(QoS::AtLeastOnce, 8, false)), None);
-        assert_eq!(repeats.given_up(&publish(qos, 8, false)), Some(id(7)));
-        assert!(repeats.release(id(7), &settings(), 0));
-        assert_eq!(repeats.given_up(&publish(qos, 8, false)), None);
     }
 
     #[test]

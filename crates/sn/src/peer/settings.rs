@@ -12,7 +12,8 @@ pub struct Settings {
     /// N_retry: how often a message is sent again before its client is lost (3 to 5).
     pub retries_max: u32,
     /// How long a message of QoS 2 that is over is remembered, in milliseconds, so that a late copy of it is none. Less than
-    /// T_retry: who means a new message of the same id and content sends it again, and then it counts.
+    /// T_retry: who means a new message of the same id and content sends it again, and then it counts. The same of a CONNECT that
+    /// was accepted for a clean session.
     pub linger_ms: u64,
     /// How many such messages of one client, at least 1; a copy that is later than so many others counts again.
     pub lingering_max: usize,

@@ -235,6 +235,8 @@ fn section_6_7_who_does_not_know_a_predefined_id_is_told_another() {
     gateway.expect("07 0B 0001 0001 00", registered, "");
     assert_eq!(gateway.deliver("all", QoS::AtLeastOnce, 7), Delivery::Sent);
     gateway.sent("09 0C 20 0001 0007 '23'");
+    // When this is no late copy of its CONNECT any more.
+    gateway.now_ms = gateway.settings.linger_ms;
     gateway.connect("09 04 04 01 003C 'abc'");
     assert_eq!(gateway.deliver("all", QoS::AtMostOnce, 0), Delivery::Sent);
     gateway.sent("09 0C 01 0001 0000 '23'");

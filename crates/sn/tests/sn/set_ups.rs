@@ -52,3 +52,31 @@ fn section_6_12_disconnect_ends_a_connect_that_is_not_answered() {
         gateway.sent("");
     }
 }
+
+/// Does a late copy of the CONNECT of a clean session end nothing that its client has begun since; is another CONNECT none; and is a
+/// client that begins anew served when that time is over, however often it has said so?
+#[test]
+fn section_6_13_a_late_copy_of_a_clean_connect_ends_nothing() {
+    let connect = "09 04 04 01 003C 'abc'";
+    let used = || {
+        let mut gateway = Gateway::connected();
+        gateway.connect(connect);
+        gateway.expect("02 16", Event::Nothing, "02 17");
+        gateway
+    };
+    let mut gateway = used();
+    for now_ms in [1, 2_500, 4_999] {
+        gateway.now_ms = now_ms;
+        gateway.expect(connect, Event::Nothing, "");
+        assert_eq!(gateway.client.phase(), Phase::Active);
+    }
+    gateway.now_ms = 5_000;
+    gateway.connect(connect);
+    for other in ["09 04 00 01 003C 'abc'", "09 04 04 01 003D 'abc'", "09 04 04 01 003C 'xyz'"] {
+        used().connect(other);
+    }
+    used().expect("09 04 0C 01 003C 'abc'", Event::Nothing, "02 06");
+    let mut gateway = used();
+    gateway.expect("04 18 0064", Event::Asleep, "02 18");
+    gateway.connect(connect);
+}

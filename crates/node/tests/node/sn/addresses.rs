@@ -92,6 +92,58 @@ fn addresses_that_are_made_up_keep_no_client_out() {
     assert_eq!(places(), 4);
 }
 
+/// Do those whom nobody waits for any more, and who have no connection, leave half of the node's places to clients of MQTT too: does
+/// a newcomer take the place of one that has?
+#[test]
+fn who_has_no_connection_makes_no_room_for_one() {
+    let limits = "\"limits\": {\"connections_max\": 4, \"connect_timeout_ms\": 1000}, \"listeners\": [{";
+    let node = node(&SN.replace("\"listeners\": [{", limits));
+    let places = || metric(&node, "lapwing_connections", "");
+    let _kept = ["first", "second"].map(|id| {
+        let device = Device::new(&node);
+        device.knock(id, false);
+        device
+    });
+    eventually("nobody waits for them", || places() == 0);
+    assert_eq!(metric(&node, "lapwing_sn_clients", ""), 2);
+    let devices: Vec<Device> = (1..=4).map(|number| Device::connect(&node, &format!("device-{number}"))).collect();
+    eventually("two have given way", || places() == 2);
+    let _clients = [connect(&node, "a client"), connect(&node, "another")];
+    assert_eq!(places(), 4);
+    devices[3].expect_silence();
+}
+
+/// Does a listener that is full take nobody's place at another one; and where the node is full, is a place of another listener one
+/// of the node, and no more than that?
+#[test]
+fn a_full_listener_takes_its_own_places() {
+    let node = node(
+        r#"{"shards": 2, "limits": {"connections_max": 3}, "listeners": [
+        {"url": "sn://127.0.0.1:0", "connections_max": 1}, {"url": "sn://127.0.0.1:0", "connections_max": 2}]}"#,
+    );
+    let urls: Vec<String> = node.listeners().into_iter().filter(|url| url.starts_with("sn://")).collect();
+    let come = |url: &str, id: &str| {
+        let device = Device::at(url);
+        device.come(id, true);
+        device
+    };
+    let places = || {
+        let [one, other] = [&urls[0], &urls[1]].map(|url| metric(&node, "lapwing_listener_connections", url));
+        (one, other, metric(&node, "lapwing_connections", ""))
+    };
+    let first = come(&urls[1], "first");
+    let _crowd = ["a", "b", "c"].map(|id| come(&urls[0], id));
+    eventually("one is left of three", || places() == (1, 1, 2));
+    first.expect_silence();
+    let _client = connect(&node, "client");
+    assert_eq!(places(), (1, 1, 3));
+    let _second = come(&urls[1], "second");
+    eventually("it has the place of one at the other listener", || places() == (0, 2, 3));
+    let _third = come(&urls[1], "third");
+    eventually("it has the place of the one before it", || places() == (0, 2, 3));
+    first.expect_silence();
+}
+
 /// Do those who were asked for a will, and do not go on, keep nobody out; and does nothing stay of a CONNECT whose will is
 /// refused?
 #[test]

@@ -51,3 +51,30 @@ fn no_answer_is_answered() {
         other.take(Kind::GwInfo, |_| ());
     }
 }
+
+/// 6.12: is who has not heard the answer to its DISCONNECT answered again, as often as it may say that again, also behind a forwarder;
+/// and is the next one not, nor one from another address, so that no two gateways can go on for ever?
+#[test]
+fn a_goodbye_is_answered_again() {
+    let node = node(&SN.replace("\"retry_ms\": 200, \"retries_max\": 20", "\"retry_ms\": 60000, \"retries_max\": 2"));
+    let (device, other) = (Device::new(&node), Device::new(&node));
+    let expect_no_answer = |device: &Device| {
+        device.say(GONE);
+        device.say(Message::SearchGw(SearchGw { radius: 0 }));
+        device.take(Kind::GwInfo, |_| ());
+    };
+    for clean_session in [true, false] {
+        device.come("device", clean_session);
+        (0..3).for_each(|_| device.leave());
+        expect_no_answer(&other);
+        expect_no_answer(&device);
+    }
+    let from_behind = |message: &[u8]| device.say_bytes(&[&[4, 0xFE, 0, b'n'], message].concat());
+    from_behind(&[7, 4, 4, 1, 0, 60, b'x']);
+    assert_eq!(device.hear(), [4, 0xFE, 0, b'n', 3, 5, 0]);
+    for _ in 0..3 {
+        from_behind(&[2, 0x18]);
+        assert_eq!(device.hear(), [4, 0xFE, 0, b'n', 2, 0x18]);
+    }
+    expect_no_answer(&device);
+}
