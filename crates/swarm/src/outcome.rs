@@ -132,6 +132,11 @@ impl Outcome {
         self.last_drained_ns = self.last_drained_ns.max(other.last_drained_ns);
     }
 
+    /// Messages sent that were never answered; at QoS 0, where nothing is, all of them.
+    pub fn unacknowledged(&self) -> u64 {
+        self.sent.saturating_sub(self.acknowledged + self.rejected)
+    }
+
     /// Messages that should have arrived and did not.
     pub fn lost(&self) -> u64 {
         self.expected.saturating_sub(self.unique)

@@ -31,6 +31,8 @@ pub struct Report {
     pub acknowledged: u64,
     /// QoS 1 and 2 messages the broker has refused.
     pub rejected: u64,
+    /// QoS 1 and 2 messages sent that the broker has neither taken nor refused by the end.
+    pub unacknowledged: u64,
     /// Messages that were due and never sent.
     pub unsent: u64,
     /// Arrivals that should have been.
@@ -118,6 +120,7 @@ impl Report {
             sent_per_s: per_second(outcome.sent as f64, publishing_s),
             acknowledged: outcome.acknowledged,
             rejected: outcome.rejected,
+            unacknowledged: if profile.qos > 0 { outcome.unacknowledged() } else { 0 },
             unsent: outcome.unsent,
             expected: outcome.expected,
             delivered: outcome.unique,
@@ -137,9 +140,10 @@ impl Report {
         }
     }
 
-    /// True when everything that was to arrive arrived once and in order, and nothing broke.
+    /// True when everything that was to arrive arrived once and in order, the broker took all, and nothing broke.
     pub fn is_clean(&self) -> bool {
-        self.lost + self.duplicates + self.reordered + self.rejected + self.unsent == 0 && self.errors.is_empty()
+        let delivery = self.lost + self.duplicates + self.reordered;
+        delivery + self.rejected + self.unacknowledged + self.unsent == 0 && self.errors.is_empty()
     }
 }
 

@@ -1,6 +1,9 @@
 //! The swarm and the sink, over real sockets: does every message arrive, is every figure right?
 
 use lapwing_swarm::{Profile, Report, Sink, SinkConfig, SwarmError, run};
+use std::io::{self, Read, Write};
+use std::net::TcpListener;
+use std::thread;
 
 fn sink(echo: bool) -> Result<Sink, SwarmError> {
     Sink::start(&SinkConfig { echo, ..SinkConfig::on("127.0.0.1", 0) })
@@ -65,6 +68,36 @@ fn loss_is_exact() -> Result<(), SwarmError> {
     let report = report(&sink.url(), r#", "pattern": "p2p", "publishers": 2, "rate": 1000, "drain_s": 0.1"#)?;
     assert_eq!((report.sent, report.expected, report.delivered, report.lost), (300, 300, 0, 300));
     assert!(!report.is_clean());
+    Ok(())
+}
+
+/// A server that lets one client in and answers nothing after: its URL.
+fn deaf_server() -> io::Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let url = format!("tcp://{}", listener.local_addr()?);
+    thread::spawn(move || -> io::Result<()> {
+        let (mut stream, _) = listener.accept()?;
+        let mut chunk = [0; 65_536];
+        // CONNECT comes in one piece, and nothing more before its answer: no session, success, no properties.
+        if stream.read(&mut chunk)? > 0 {
+            stream.write_all(&[0x20, 3, 0, 0, 0])?;
+        }
+        while stream.read(&mut chunk)? > 0 {}
+        Ok(())
+    });
+    Ok(url)
+}
+
+/// A broker that acknowledges nothing: is what it did not take counted, and is the run not clean?
+#[test]
+fn what_is_never_acknowledged_is_counted() -> Result<(), Box<dyn std::error::Error>> {
+    let more = r#", "pattern": "devices", "publishers": 1, "rate": 1000, "window": 1, "qos": 1, "drain_s": 0.1"#;
+    let report = report(&deaf_server()?, more)?;
+    assert_eq!((report.sent, report.unacknowledged, report.unsent), (1, 1, 299), "{report:?}");
+    let more = r#", "pattern": "devices", "publishers": 1, "rate": 1000, "window": 300, "qos": 1, "drain_s": 0.1"#;
+    let report = self::report(&deaf_server()?, more)?;
+    assert_eq!((report.sent, report.unacknowledged, report.unsent), (300, 300, 0), "{report:?}");
+    assert!(!report.is_clean() && report.errors.is_empty(), "{report:?}");
     Ok(())
 }
 

@@ -138,7 +138,7 @@ def _command(pattern: str) -> Any:
             bool,
             typer.Option(
                 "--strict",
-                help="Exit code 1 when anything is lost, repeated, out of order or refused.",
+                help="Exit code 1 when anything is lost, repeated, out of order, refused or unacknowledged.",
                 rich_help_panel=_PANEL_RUN,
             ),
         ] = False,

@@ -82,6 +82,17 @@ def test_a_sink_says_what_it_took(capsys: pytest.CaptureFixture[str]) -> None:
     assert figures["publishes"] == 0
 
 
+def test_what_the_broker_never_answered_stands_out(sink: _core.Sink, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["swarm", "devices", "--url", sink.url(), "--publishers", "1", "--qos", "1", *FAST, "--json"])
+    report = json.loads(capsys.readouterr().out)
+    assert is_clean(report)
+    report["unacknowledged"] = 300
+    assert not is_clean(report)
+    console = Console(record=True, width=120)
+    print_report(report, console)
+    assert "unacknowledged" in console.export_text()
+
+
 def test_what_went_wrong_stands_out(sink: _core.Sink, capsys: pytest.CaptureFixture[str]) -> None:
     run(["swarm", "devices", "--url", sink.url(), "--publishers", "1", *FAST, "--json"])
     report = json.loads(capsys.readouterr().out)
