@@ -51,7 +51,7 @@ pub struct Outcome {
     pub last_drained_ns: u64,
     /// From due time to the broker's last answer.
     pub answer: Latencies,
-    /// From due time to handing over, of messages that nothing held back: the generator's own lateness.
+    /// From due time to when the schedule came to the message, held back then or not: the generator's own lateness.
     pub late: Latencies,
     /// Messages that a full window or socket held back beyond their due time.
     pub held: u64,

@@ -70,9 +70,10 @@ pub struct Report {
 /// How well the generator kept its own schedule.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScheduleKept {
-    /// From due time to handing over, of messages nothing held back, in microseconds: ours, not the broker's.
+    /// From due time to when the schedule came to a message, in microseconds: ours, not the broker's.
     pub late_us: Percentiles,
-    /// Messages a full window or socket held back beyond their due time: the broker's slowness.
+    /// Messages a full window or socket held back beyond their due time: the broker's slowness, unless `late_us` says that
+    /// many came at once.
     pub held: u64,
 }
 

@@ -101,6 +101,15 @@ fn what_is_never_acknowledged_is_counted() -> Result<(), Box<dyn std::error::Err
     Ok(())
 }
 
+/// A full window: is the generator's own lateness that of every message, also of those that find no room?
+#[test]
+fn lateness_is_that_of_every_message() -> Result<(), Box<dyn std::error::Error>> {
+    let more = r#", "pattern": "devices", "publishers": 1, "rate": 1000, "window": 1, "qos": 1, "drain_s": 0.1"#;
+    let report = report(&deaf_server()?, more)?;
+    assert_eq!((report.sent, report.schedule.held, report.schedule.late_us.count), (1, 299, 300), "{report:?}");
+    Ok(())
+}
+
 /// Is nobody there an error with the address in it, not a hang?
 #[test]
 fn nobody_there() -> Result<(), SwarmError> {

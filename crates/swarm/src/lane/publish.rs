@@ -87,8 +87,9 @@ impl Lane {
         let Some(publisher) = &mut self.clients[index].publisher else { return };
         publisher.due = due.serial + 1;
         self.due += 1;
+        // Of every message, also of one that finds no room: after a pause of the generator's own all but a window find none.
+        self.outcome.late.record(now.saturating_sub(due_ns));
         if publisher.sent == due.serial && can_send {
-            self.outcome.late.record(now.saturating_sub(due_ns));
             self.send(index, due_ns, now);
         } else if self.clients[index].stage == Stage::Ready {
             self.outcome.held += 1;
