@@ -110,6 +110,22 @@ fn lateness_is_that_of_every_message() -> Result<(), Box<dyn std::error::Error>>
     Ok(())
 }
 
+/// Many large messages due at once, more than may wait for a socket, and a socket that takes them all: does what was held
+/// back go on, where no socket ever says that it has room again?
+#[test]
+fn what_a_backlog_held_back_goes_on() -> Result<(), SwarmError> {
+    let sink = sink(false)?;
+    let json = format!(
+        r#"{{"url": "{}", "prefix": "test", "pattern": "devices", "publishers": 1, "spin": false, "payload_bytes": 262144,
+            "rate": 100000, "seconds": 0.001, "drain_s": 1}}"#,
+        sink.url()
+    );
+    let report = run(&Profile::from_json(&json)?)?;
+    assert_eq!((report.sent, report.unsent), (100, 0), "{report:?}");
+    assert!(report.schedule.held > 0, "{report:?}");
+    Ok(())
+}
+
 /// Is nobody there an error with the address in it, not a hang?
 #[test]
 fn nobody_there() -> Result<(), SwarmError> {

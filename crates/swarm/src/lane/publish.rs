@@ -122,6 +122,15 @@ impl Lane {
         }
     }
 
+    /// After a flush: remembers a publisher whose messages were held back and that has room now.
+    #[inline]
+    pub(super) fn wants_to_go_on(&mut self, index: usize) {
+        let is_held = self.clients[index].publisher.as_ref().is_some_and(|publisher| publisher.sent < publisher.due);
+        if is_held && self.can_send(index) {
+            self.wants_to_publish(index);
+        }
+    }
+
     /// Lets every publisher that waited send what it may.
     pub(super) fn do_work(&mut self) {
         let quota = (FILL_PER_TURN / self.publishers.len().max(1)).clamp(8, FILL_PER_TURN);
