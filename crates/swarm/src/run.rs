@@ -201,7 +201,8 @@ impl EndWatch {
     /// True when all has arrived and been answered and who sleeps does, or nothing has happened for the drain time after the last message.
     pub fn is_over(&mut self, progress: &Progress, now_ns: u64) -> bool {
         let heard = (progress.delivered, progress.answered, progress.sent);
-        if heard != self.heard || self.since_ns == 0 {
+        // While somebody publishes silence does not count: the drain is a time after the last message.
+        if progress.publishing > 0 || heard != self.heard || self.since_ns == 0 {
             (self.heard, self.since_ns) = (heard, now_ns);
         }
         let all =
@@ -237,5 +238,44 @@ fn check_cpus(pin: &[usize]) -> Result<(), SwarmError> {
             let remedy = format!("one of the {} CPUs this process may use", known.len());
             Err(SwarmError::Profile { key: "pin", value: cpu.to_string(), remedy })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watch(more: &str) -> Result<EndWatch, SwarmError> {
+        let json = format!(r#"{{"url": "h", "prefix": "x", "pattern": "p2p", "drain_s": 5 {more}}}"#);
+        Ok(EndWatch::new(&Profile::from_json(&json)?))
+    }
+
+    fn progress(publishing: u64, delivered: u64) -> Progress {
+        Progress { publishing, sent: 9, expected: 9, delivered, ..Progress::default() }
+    }
+
+    /// A broker that stands still while the last messages go: has it the whole drain time after them?
+    #[test]
+    fn the_drain_begins_after_the_last_message() -> Result<(), SwarmError> {
+        let mut watch = watch("")?;
+        for second in 1..=60 {
+            assert!(!watch.is_over(&progress(1, 3), second * SECOND_NS));
+        }
+        for second in 61..65 {
+            assert!(!watch.is_over(&progress(0, 3), second * SECOND_NS), "{second}");
+        }
+        assert!(watch.is_over(&progress(0, 3), 65 * SECOND_NS));
+        Ok(())
+    }
+
+    /// Does an arrival begin the drain anew, and the last one end the run at once?
+    #[test]
+    fn the_last_arrival_is_the_end() -> Result<(), SwarmError> {
+        let mut watch = watch("")?;
+        for (second, delivered) in [(1, 3), (5, 4), (9, 5)] {
+            assert!(!watch.is_over(&progress(0, delivered), second * SECOND_NS));
+        }
+        assert!(watch.is_over(&progress(0, 9), 10 * SECOND_NS));
+        Ok(())
     }
 }
