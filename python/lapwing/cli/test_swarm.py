@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from lapwing import _core
+from lapwing.cli import swarm_workers
 from lapwing.cli.app import run
 from lapwing.cli.swarm_report import is_clean, print_report
 
@@ -68,6 +69,29 @@ def test_nobody_there_is_exit_code_3(sink: _core.Sink, capsys: pytest.CaptureFix
 def test_a_wrong_setting_is_exit_code_2(sink: _core.Sink, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["swarm", "fan-out", "--url", sink.url(), "--loopback"]) == 2
     assert "loopback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--window", "--keep-alive"])
+def test_what_has_sixteen_bits_names_its_option(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["swarm", "p2p", option, "70000"]) == 2
+    told = capsys.readouterr().err
+    assert option in told
+    assert "65535" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--processes", "1000000"], "processes = 1000000: at most one per client"),
+        (["--processes", "2", "--qos", "1", "--rate", "0.04"], "seconds = 10: more: at this rate no message is due"),
+    ],
+)
+def test_settings_are_checked_before_any_process_is_started(
+    options: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(swarm_workers, "Workers", None)
+    assert run(["swarm", "p2p", *options]) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_too_many_clients_are_told_how_many_processes_do(sink: _core.Sink, capsys: pytest.CaptureFixture[str]) -> None:
