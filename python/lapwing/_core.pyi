@@ -655,7 +655,10 @@ class Swarm:
     def progress_json(self) -> str:
         """How far it is: an object of counters."""
     def wait(self, timeout_s: float) -> bool:
-        """Waits for the end (everything has arrived, or nothing more will), up to so long; true when it is over."""
+        """Waits for the end (everything has arrived, or nothing more will), up to so long; true when it is over.
+
+        One of several processes is over only when it cannot go on: the others may still send it something.
+        """
     def cancel(self) -> None:
         """Publishes no more; what is under way may still arrive."""
     def finish_json(self) -> str:

@@ -47,7 +47,8 @@ impl Swarm {
         self.with(py, |(swarm, _)| json(&swarm.progress()))
     }
 
-    /// Waits up to `timeout_s` for the end: everything has arrived, or nothing more will. True when it is over.
+    /// Waits up to `timeout_s` for the end: everything has arrived, or nothing more will. True when it is over; one of
+    /// several processes is over only when it cannot go on.
     fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
         self.with(py, |(swarm, watch)| Ok(swarm.wait_for_end(watch, seconds(timeout_s))))
     }

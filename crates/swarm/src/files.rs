@@ -11,8 +11,15 @@ const OWN_FILES: u64 = 64;
 /// # Errors
 /// `Files`: more clients than one process may hold; says how many processes would do.
 pub fn make_room_for(clients: u64) -> Result<(), SwarmError> {
-    let limit = raise().map_err(SwarmError::system("cannot read the limit of open files"))?;
-    check(clients, limit)
+    check(clients, raise_limit()?)
+}
+
+/// Raises the soft limit of open files to the hard one; gives what holds then.
+///
+/// # Errors
+/// `System`: the limit cannot be read.
+pub fn raise_limit() -> Result<u64, SwarmError> {
+    raise().map_err(SwarmError::system("cannot read the limit of open files"))
 }
 
 fn check(clients: u64, limit: u64) -> Result<(), SwarmError> {

@@ -51,7 +51,7 @@ pub struct Outcome {
     pub last_drained_ns: u64,
     /// From due time to the broker's last answer.
     pub answer: Latencies,
-    /// From due time to handing over, of messages that nothing held back: the generator's own lateness.
+    /// From due time to when the schedule came to the message, held back then or not: the generator's own lateness.
     pub late: Latencies,
     /// Messages that a full window or socket held back beyond their due time.
     pub held: u64,
@@ -130,6 +130,11 @@ impl Outcome {
         let woke = [self.first_woke_ns, other.first_woke_ns];
         self.first_woke_ns = woke.into_iter().filter(|ns| *ns > 0).min().unwrap_or(0);
         self.last_drained_ns = self.last_drained_ns.max(other.last_drained_ns);
+    }
+
+    /// Messages sent that were never answered; at QoS 0, where nothing is, all of them.
+    pub fn unacknowledged(&self) -> u64 {
+        self.sent.saturating_sub(self.acknowledged + self.rejected)
     }
 
     /// Messages that should have arrived and did not.

@@ -38,6 +38,11 @@ impl Plan {
         if self.loopback { 0 } else { self.subscribers }
     }
 
+    /// Clients of the whole run.
+    pub fn clients(&self) -> u64 {
+        u64::from(self.publishers) + u64::from(self.listeners())
+    }
+
     /// True when each publisher is its own subscriber.
     pub fn is_loopback(&self) -> bool {
         self.loopback

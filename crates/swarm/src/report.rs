@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 /// The generator's own lateness above which its report says so, in microseconds at p99.
 const LATE_US: f64 = 1000.0;
 
-/// What a run has measured. Rates are per second of the time from the first due message to the last event.
+/// What a run has measured. Rates are per second of the time from the first due message to the last event, or of the
+/// schedule's time for what was sent, if that is longer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The settings, with all defaults filled in.
@@ -31,6 +32,8 @@ pub struct Report {
     pub acknowledged: u64,
     /// QoS 1 and 2 messages the broker has refused.
     pub rejected: u64,
+    /// QoS 1 and 2 messages sent that the broker has neither taken nor refused by the end.
+    pub unacknowledged: u64,
     /// Messages that were due and never sent.
     pub unsent: u64,
     /// Arrivals that should have been.
@@ -68,9 +71,10 @@ pub struct Report {
 /// How well the generator kept its own schedule.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScheduleKept {
-    /// From due time to handing over, of messages nothing held back, in microseconds: ours, not the broker's.
+    /// From due time to when the schedule came to a message, in microseconds: ours, not the broker's.
     pub late_us: Percentiles,
-    /// Messages a full window or socket held back beyond their due time: the broker's slowness.
+    /// Messages a full window or socket held back beyond their due time: the broker's slowness, unless `late_us` says that
+    /// many came at once.
     pub held: u64,
 }
 
@@ -105,9 +109,10 @@ pub struct Cpu {
 impl Report {
     /// The report of `outcome`, the sum of all parts of the run.
     pub fn new(profile: &Profile, outcome: &Outcome) -> Self {
-        let publishing_s = seconds(outcome.last_sent_ns, outcome.started_ns);
+        let scheduled_s = scheduled_s(profile, outcome);
+        let publishing_s = seconds(outcome.last_sent_ns, outcome.started_ns).max(scheduled_s);
         let end_ns = outcome.last_heard_ns.max(outcome.last_sent_ns);
-        let traffic_s = seconds(end_ns, outcome.started_ns);
+        let traffic_s = seconds(end_ns, outcome.started_ns).max(scheduled_s);
         Self {
             profile: profile.clone(),
             mode: if profile.is_closed_loop() { "closed loop" } else { "open loop" },
@@ -118,6 +123,7 @@ impl Report {
             sent_per_s: per_second(outcome.sent as f64, publishing_s),
             acknowledged: outcome.acknowledged,
             rejected: outcome.rejected,
+            unacknowledged: if profile.qos > 0 { outcome.unacknowledged() } else { 0 },
             unsent: outcome.unsent,
             expected: outcome.expected,
             delivered: outcome.unique,
@@ -137,9 +143,10 @@ impl Report {
         }
     }
 
-    /// True when everything that was to arrive arrived once and in order, and nothing broke.
+    /// True when everything that was to arrive arrived once and in order, the broker took all, and nothing broke.
     pub fn is_clean(&self) -> bool {
-        self.lost + self.duplicates + self.reordered + self.rejected + self.unsent == 0 && self.errors.is_empty()
+        let delivery = self.lost + self.duplicates + self.reordered;
+        delivery + self.rejected + self.unacknowledged + self.unsent == 0 && self.errors.is_empty()
     }
 }
 
@@ -204,6 +211,12 @@ fn closed_loop(profile: &Profile) -> String {
     format!("closed loop: {what}; latencies include the wait behind these")
 }
 
+/// Open loop: how long the schedule has for what was sent, the last message's own interval too: ten messages at 10/s are
+/// one second, though the last one goes after 0.9 s.
+fn scheduled_s(profile: &Profile, outcome: &Outcome) -> f64 {
+    if profile.is_closed_loop() { 0.0 } else { outcome.sent as f64 / profile.rate }
+}
+
 fn seconds(end_ns: u64, start_ns: u64) -> f64 {
     end_ns.saturating_sub(start_ns) as f64 / SECOND_NS as f64
 }
@@ -211,4 +224,25 @@ fn seconds(end_ns: u64, start_ns: u64) -> f64 {
 /// `count / seconds`; 0 when no time passed.
 fn per_second(count: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { count / seconds } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::SwarmError;
+
+    /// Ten messages, the first at 0 s and the last at 0.9 s, all at once there: is their rate that of the schedule, and a
+    /// closed loop's that of its time?
+    #[test]
+    fn the_rate_of_a_schedule_that_was_kept_is_its_own() -> Result<(), SwarmError> {
+        let second = SECOND_NS;
+        let times = Outcome { started_ns: second, last_sent_ns: second + 900_000_000, ..Default::default() };
+        let outcome = Outcome { sent: 10, expected: 10, unique: 10, last_heard_ns: times.last_sent_ns, ..times };
+        for (rate, per_s) in [(10.0, 10.0), (0.0, 10.0 / 0.9), (1000.0, 10.0 / 0.9)] {
+            let json = format!(r#"{{"url": "h", "prefix": "x", "pattern": "p2p", "rate": {rate}}}"#);
+            let report = Report::new(&Profile::from_json(&json)?, &outcome);
+            assert_eq!((report.sent_per_s, report.delivered_per_s), (per_s, per_s), "{rate}");
+        }
+        Ok(())
+    }
 }

@@ -20,8 +20,6 @@ const LOOK: Duration = Duration::from_millis(2);
 const LOOK_MEANWHILE: Duration = Duration::from_millis(50);
 /// From the decision to start to the first message: every thread has seen it by then.
 const LEAD_NS: u64 = 20 * MILLISECOND_NS;
-/// With several processes nobody knows what is still to come; then this much silence is the end, at most.
-const SILENCE_S: f64 = 1.0;
 
 /// The part of a run that lives in this process. Dropping it ends it.
 pub struct Swarm {
@@ -112,7 +110,8 @@ impl Swarm {
         self.board.start_at(start_ns.unwrap_or_else(|| now_ns() + LEAD_NS));
     }
 
-    /// Waits until everything has arrived, or nothing has for a while, but no longer than `timeout`; true when it is over.
+    /// Waits until everything has arrived, or nothing has for a while, but no longer than `timeout`; true when it is over. One
+    /// of several processes is over only when it cannot go on.
     pub fn wait_for_end(&self, watch: &mut EndWatch, timeout: Duration) -> bool {
         let began = Instant::now();
         loop {
@@ -180,9 +179,10 @@ impl Drop for Swarm {
     }
 }
 
-/// Decides when a run is over.
+/// Decides when a run in one process is over. Of several processes none knows what the others still send: there the
+/// parent decides, from the sum of all.
 pub struct EndWatch {
-    knows_all: bool,
+    decides: bool,
     silence_ns: u64,
     heard: (u64, u64, u64),
     since_ns: u64,
@@ -191,27 +191,25 @@ pub struct EndWatch {
 impl EndWatch {
     /// For the run of `profile`.
     pub fn new(profile: &Profile) -> Self {
-        let knows_all = profile.workers == 1;
-        let silence_s = if knows_all { profile.drain_s } else { profile.drain_s.min(SILENCE_S) };
         // Everybody has slept and awoken once more by then.
-        let silence_s = silence_s + 2.0 * profile.sleep_s;
-        Self { knows_all, silence_ns: (silence_s * SECOND_NS as f64) as u64, heard: (0, 0, 0), since_ns: 0 }
+        let silence_s = profile.drain_s + 2.0 * profile.sleep_s;
+        let silence_ns = (silence_s * SECOND_NS as f64) as u64;
+        Self { decides: profile.workers == 1, silence_ns, heard: (0, 0, 0), since_ns: 0 }
     }
 
-    /// True when all has arrived and been answered and who sleeps does, or nothing has happened for the drain time after the last message.
+    /// True when all has arrived and been answered and who sleeps does, or nothing has happened for the drain time after
+    /// the last message; with several processes never.
     pub fn is_over(&mut self, progress: &Progress, now_ns: u64) -> bool {
         let heard = (progress.delivered, progress.answered, progress.sent);
-        if heard != self.heard || self.since_ns == 0 {
+        // While somebody publishes silence does not count: the drain is a time after the last message.
+        if progress.publishing > 0 || heard != self.heard || self.since_ns == 0 {
             (self.heard, self.since_ns) = (heard, now_ns);
         }
         let all =
             progress.delivered >= progress.expected && progress.answered >= progress.owed && progress.waiting == 0;
         let is_asleep = progress.awake == 0;
         let silent = now_ns - self.since_ns >= self.silence_ns;
-        if progress.publishing > 0 {
-            return false;
-        }
-        silent || (self.knows_all && all && is_asleep)
+        self.decides && progress.publishing == 0 && (silent || (all && is_asleep))
     }
 }
 
@@ -237,5 +235,54 @@ fn check_cpus(pin: &[usize]) -> Result<(), SwarmError> {
             let remedy = format!("one of the {} CPUs this process may use", known.len());
             Err(SwarmError::Profile { key: "pin", value: cpu.to_string(), remedy })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watch(more: &str) -> Result<EndWatch, SwarmError> {
+        let json = format!(r#"{{"url": "h", "prefix": "x", "pattern": "p2p", "drain_s": 5 {more}}}"#);
+        Ok(EndWatch::new(&Profile::from_json(&json)?))
+    }
+
+    fn progress(publishing: u64, delivered: u64) -> Progress {
+        Progress { publishing, sent: 9, expected: 9, delivered, ..Progress::default() }
+    }
+
+    /// A broker that stands still while the last messages go: has it the whole drain time after them?
+    #[test]
+    fn the_drain_begins_after_the_last_message() -> Result<(), SwarmError> {
+        let mut watch = watch("")?;
+        for second in 1..=60 {
+            assert!(!watch.is_over(&progress(1, 3), second * SECOND_NS));
+        }
+        for second in 61..65 {
+            assert!(!watch.is_over(&progress(0, 3), second * SECOND_NS), "{second}");
+        }
+        assert!(watch.is_over(&progress(0, 3), 65 * SECOND_NS));
+        Ok(())
+    }
+
+    /// One of several processes that sends nothing and hears nothing, while others may: does it not end by itself?
+    #[test]
+    fn one_of_several_processes_decides_no_end() -> Result<(), SwarmError> {
+        let mut watch = watch(r#", "publishers": 2, "workers": 2, "worker": 1"#)?;
+        for second in 1..=60 {
+            assert!(!watch.is_over(&progress(0, 9), second * SECOND_NS));
+        }
+        Ok(())
+    }
+
+    /// Does an arrival begin the drain anew, and the last one end the run at once?
+    #[test]
+    fn the_last_arrival_is_the_end() -> Result<(), SwarmError> {
+        let mut watch = watch("")?;
+        for (second, delivered) in [(1, 3), (5, 4), (9, 5)] {
+            assert!(!watch.is_over(&progress(0, delivered), second * SECOND_NS));
+        }
+        assert!(watch.is_over(&progress(0, 9), 10 * SECOND_NS));
+        Ok(())
     }
 }

@@ -50,7 +50,7 @@ impl Schedule {
         for (place, index) in &places {
             place_of[*index as usize] = *place;
         }
-        let messages = (rate * seconds).round() as u64;
+        let messages = messages_in(rate, seconds);
         let interval_ns = SECOND_NS as f64 / rate;
         Self { places, place_of, publishers: publishers.into(), interval_ns, messages, round: 0, turn: 0 }
     }
@@ -92,6 +92,11 @@ impl Schedule {
     fn after_ns(&self, number: u64) -> u64 {
         (number as f64 * self.interval_ns) as u64
     }
+}
+
+/// How many messages are due at `rate` per second in `seconds`.
+pub fn messages_in(rate: f64, seconds: f64) -> u64 {
+    (rate * seconds).round() as u64
 }
 
 #[cfg(test)]

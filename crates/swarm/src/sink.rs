@@ -5,6 +5,7 @@
 //! as it came; what a swarm then measures is its own overhead and two trips through the loopback.
 
 use crate::error::SwarmError;
+use crate::files;
 use crate::link::{Drained, Link};
 use lapwing_client::{Address, ClientError};
 use lapwing_codec::{
@@ -60,6 +61,8 @@ impl SinkConfig {
 pub struct SinkFigures {
     /// Connections accepted so far.
     pub connections: u64,
+    /// How often one could not be accepted (too many open files); it waits, and is tried again.
+    pub accept_failures: u64,
     /// PUBLISH packets.
     pub publishes: u64,
     /// Bytes of these.
@@ -69,6 +72,7 @@ pub struct SinkFigures {
 #[derive(Debug, Default)]
 struct Shared {
     connections: AtomicU64,
+    accept_failures: AtomicU64,
     publishes: AtomicU64,
     publish_bytes: AtomicU64,
     stopped: AtomicBool,
@@ -83,11 +87,12 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Listens and starts the thread.
+    /// Listens and starts the thread; this process may then have as many open files as its hard limit says.
     ///
     /// # Errors
     /// `System`: the address cannot be listened on.
     pub fn start(config: &SinkConfig) -> Result<Self, SwarmError> {
+        files::raise_limit()?;
         let host = Address::tcp(&config.host, 1);
         let mut address = *host
             .resolve()
@@ -113,6 +118,7 @@ impl Sink {
             connections: HashMap::new(),
             next: 0,
             scratch: Vec::new(),
+            has_waiting: false,
         };
         let thread = thread::Builder::new().name("sink".to_owned()).spawn(move || server.run());
         Ok(Self { address, shared, thread: Some(thread.map_err(&cannot)?) })
@@ -127,6 +133,7 @@ impl Sink {
     pub fn figures(&self) -> SinkFigures {
         SinkFigures {
             connections: self.shared.connections.load(Relaxed),
+            accept_failures: self.shared.accept_failures.load(Relaxed),
             publishes: self.shared.publishes.load(Relaxed),
             publish_bytes: self.shared.publish_bytes.load(Relaxed),
         }
@@ -156,6 +163,8 @@ struct Server {
     connections: HashMap<usize, Connection>,
     next: usize,
     scratch: Vec<u8>,
+    /// A connection may wait that could not be accepted: of it no event comes again.
+    has_waiting: bool,
 }
 
 impl Server {
@@ -170,6 +179,9 @@ impl Server {
             let timeout = if again.is_empty() { wait } else { Duration::ZERO };
             if self.poll.poll(&mut events, Some(timeout)).is_err_and(|error| error.kind() != ErrorKind::Interrupted) {
                 return;
+            }
+            if self.has_waiting {
+                self.accept();
             }
             let mut ready = std::mem::take(&mut again);
             for event in &events {
@@ -189,9 +201,19 @@ impl Server {
         }
     }
 
-    /// Takes every connection that waits. An error (too many open files) leaves the rest waiting.
+    /// Takes every connection that waits. An error (too many open files) leaves the rest waiting, for the next turn.
     fn accept(&mut self) {
-        while let Ok((stream, _)) = self.listener.accept() {
+        self.has_waiting = false;
+        loop {
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(_) => {
+                    self.shared.accept_failures.fetch_add(1, Relaxed);
+                    self.has_waiting = true;
+                    return;
+                }
+            };
             let id = self.next;
             let link =
                 Link::new(stream).and_then(|mut link| link.register(self.poll.registry(), Token(id)).map(|()| link));

@@ -1,6 +1,9 @@
 //! The swarm and the sink, over real sockets: does every message arrive, is every figure right?
 
 use lapwing_swarm::{Profile, Report, Sink, SinkConfig, SwarmError, run};
+use std::io::{self, Read, Write};
+use std::net::TcpListener;
+use std::thread;
 
 fn sink(echo: bool) -> Result<Sink, SwarmError> {
     Sink::start(&SinkConfig { echo, ..SinkConfig::on("127.0.0.1", 0) })
@@ -65,6 +68,61 @@ fn loss_is_exact() -> Result<(), SwarmError> {
     let report = report(&sink.url(), r#", "pattern": "p2p", "publishers": 2, "rate": 1000, "drain_s": 0.1"#)?;
     assert_eq!((report.sent, report.expected, report.delivered, report.lost), (300, 300, 0, 300));
     assert!(!report.is_clean());
+    Ok(())
+}
+
+/// A server that lets one client in and answers nothing after: its URL.
+fn deaf_server() -> io::Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let url = format!("tcp://{}", listener.local_addr()?);
+    thread::spawn(move || -> io::Result<()> {
+        let (mut stream, _) = listener.accept()?;
+        let mut chunk = [0; 65_536];
+        // CONNECT comes in one piece, and nothing more before its answer: no session, success, no properties.
+        if stream.read(&mut chunk)? > 0 {
+            stream.write_all(&[0x20, 3, 0, 0, 0])?;
+        }
+        while stream.read(&mut chunk)? > 0 {}
+        Ok(())
+    });
+    Ok(url)
+}
+
+/// A broker that acknowledges nothing: is what it did not take counted, and is the run not clean?
+#[test]
+fn what_is_never_acknowledged_is_counted() -> Result<(), Box<dyn std::error::Error>> {
+    let more = r#", "pattern": "devices", "publishers": 1, "rate": 1000, "window": 1, "qos": 1, "drain_s": 0.1"#;
+    let report = report(&deaf_server()?, more)?;
+    assert_eq!((report.sent, report.unacknowledged, report.unsent), (1, 1, 299), "{report:?}");
+    let more = r#", "pattern": "devices", "publishers": 1, "rate": 1000, "window": 300, "qos": 1, "drain_s": 0.1"#;
+    let report = self::report(&deaf_server()?, more)?;
+    assert_eq!((report.sent, report.unacknowledged, report.unsent), (300, 300, 0), "{report:?}");
+    assert!(!report.is_clean() && report.errors.is_empty(), "{report:?}");
+    Ok(())
+}
+
+/// A full window: is the generator's own lateness that of every message, also of those that find no room?
+#[test]
+fn lateness_is_that_of_every_message() -> Result<(), Box<dyn std::error::Error>> {
+    let more = r#", "pattern": "devices", "publishers": 1, "rate": 1000, "window": 1, "qos": 1, "drain_s": 0.1"#;
+    let report = report(&deaf_server()?, more)?;
+    assert_eq!((report.sent, report.schedule.held, report.schedule.late_us.count), (1, 299, 300), "{report:?}");
+    Ok(())
+}
+
+/// Many large messages due at once, more than may wait for a socket, and a socket that takes them all: does what was held
+/// back go on, where no socket ever says that it has room again?
+#[test]
+fn what_a_backlog_held_back_goes_on() -> Result<(), SwarmError> {
+    let sink = sink(false)?;
+    let json = format!(
+        r#"{{"url": "{}", "prefix": "test", "pattern": "devices", "publishers": 1, "spin": false, "payload_bytes": 262144,
+            "rate": 100000, "seconds": 0.001, "drain_s": 1}}"#,
+        sink.url()
+    );
+    let report = run(&Profile::from_json(&json)?)?;
+    assert_eq!((report.sent, report.unsent), (100, 0), "{report:?}");
+    assert!(report.schedule.held > 0, "{report:?}");
     Ok(())
 }
 

@@ -18,6 +18,8 @@ app = typer.Typer(
 )
 _PANEL_LOAD, _PANEL_RUN, _PANEL_SWARM = "Load", "Run", "The swarm itself"
 _LOOK_S = 0.2
+_MOST_16, _MOST_32 = 2**16 - 1, 2**32 - 1
+_CLIENTS_MAX = 10_000_000
 
 PATTERNS = {
     "p2p": "Pairs: each publisher to a subscriber of its own.",
@@ -48,8 +50,8 @@ _EXAMPLES = {
 }
 
 
-def _whole(panel: str, name: str, help_text: str, metavar: str = "N", least: int = 0) -> Any:
-    return typer.Option(name, min=least, metavar=metavar, help=help_text, rich_help_panel=panel)
+def _whole(panel: str, name: str, help_text: str, metavar: str = "N", least: int = 0, most: int | None = None) -> Any:
+    return typer.Option(name, min=least, max=most, metavar=metavar, help=help_text, rich_help_panel=panel)
 
 
 def _number(panel: str, name: str, help_text: str, metavar: str) -> Any:
@@ -62,10 +64,12 @@ def _command(pattern: str) -> Any:
     def command(
         url: Url = URL_DEFAULT,
         publishers: Annotated[
-            int, _whole(_PANEL_LOAD, "--publishers", "Publishing clients; 0: the pattern's default.")
+            int,
+            _whole(_PANEL_LOAD, "--publishers", "Publishing clients; 0: the pattern's default.", most=_CLIENTS_MAX),
         ] = 0,
         subscribers: Annotated[
-            int, _whole(_PANEL_LOAD, "--subscribers", "Subscribing clients; 0: the pattern's default.")
+            int,
+            _whole(_PANEL_LOAD, "--subscribers", "Subscribing clients; 0: the pattern's default.", most=_CLIENTS_MAX),
         ] = 0,
         topics: Annotated[int, _whole(_PANEL_LOAD, "--topics", "Topics; 0: the pattern's default.")] = 0,
         groups: Annotated[
@@ -87,7 +91,11 @@ def _command(pattern: str) -> Any:
         window: Annotated[
             int,
             _whole(
-                _PANEL_LOAD, "--window", "Messages unanswered per client; with --rate 0 at QoS 0, not arrived.", least=1
+                _PANEL_LOAD,
+                "--window",
+                "Messages unanswered per client; with --rate 0 at QoS 0, not arrived.",
+                least=1,
+                most=_MOST_16,
             ),
         ] = 100,
         loopback: Annotated[
@@ -103,7 +111,7 @@ def _command(pattern: str) -> Any:
                 rich_help_panel=_PANEL_LOAD,
             ),
         ] = "",
-        keep_alive: Annotated[int, _whole(_PANEL_LOAD, "--keep-alive", "Keep alive.", "S")] = 60,
+        keep_alive: Annotated[int, _whole(_PANEL_LOAD, "--keep-alive", "Keep alive.", "S", most=_MOST_16)] = 60,
         session_expiry: Annotated[
             int,
             _whole(
@@ -111,6 +119,7 @@ def _command(pattern: str) -> Any:
                 "--session-expiry",
                 "How long subscribers' sessions outlive their connections: what waits for them is kept on disk.",
                 "S",
+                most=_MOST_32,
             ),
         ] = 0,
         sleep: Annotated[
@@ -138,7 +147,7 @@ def _command(pattern: str) -> Any:
             bool,
             typer.Option(
                 "--strict",
-                help="Exit code 1 when anything is lost, repeated, out of order or refused.",
+                help="Exit code 1 when anything is lost, repeated, out of order, refused or unacknowledged.",
                 rich_help_panel=_PANEL_RUN,
             ),
         ] = False,
@@ -148,7 +157,13 @@ def _command(pattern: str) -> Any:
         threads: Annotated[int, _whole(_PANEL_SWARM, "--threads", "Threads per process.", least=1)] = 1,
         processes: Annotated[
             int,
-            _whole(_PANEL_SWARM, "--processes", "Processes: one holds as many clients as files.", least=1),
+            _whole(
+                _PANEL_SWARM,
+                "--processes",
+                "Processes: one holds as many clients as files; at most one per client.",
+                least=1,
+                most=_CLIENTS_MAX,
+            ),
         ] = 1,
         pin: Annotated[list[int], _whole(_PANEL_SWARM, "--pin", "Pin threads to these CPUs; repeatable.", "CPU")] = [],  # noqa: B006 (typer copies it)
         spin: Annotated[

@@ -14,8 +14,8 @@ _PERCENTILES = ("p50", "p90", "p99", "p999", "max")
 
 
 def is_clean(report: dict[str, Any]) -> bool:
-    """True when everything arrived once, in order, and nothing broke."""
-    bad = ("lost", "duplicates", "reordered", "rejected", "unsent")
+    """True when everything arrived once, in order, the broker took all, and nothing broke."""
+    bad = ("lost", "duplicates", "reordered", "rejected", "unacknowledged", "unsent")
     return not report["errors"] and not any(report[name] for name in bad)
 
 
@@ -63,7 +63,7 @@ def _messages(report: dict[str, Any]) -> Table:
         table.add_row("times awake", f"{sleep['wakes']:,}", "")
         undrained = sleep["wakes"] - sleep["drained"]
         table.add_row("of these not drained", _alarm(undrained), "")
-    for name in ("foreign", "rejected", "unsent"):
+    for name in ("foreign", "rejected", "unacknowledged", "unsent"):
         if report[name]:
             table.add_row(name, _alarm(report[name]), "")
     return table

@@ -60,6 +60,8 @@ def run_swarm(profile: dict[str, Any], processes: int, *, quiet: bool) -> tuple[
 def _run_parts(whole: dict[str, Any], processes: int, shown: SwarmProgress) -> tuple[list[str], bool]:
     if processes == 1:
         return _run_part(_core.Swarm(json.dumps(whole)), shown)
+    # A report of nothing checks every setting, before a process is started for what is refused.
+    _core.swarm_report_json(json.dumps(whole), [])
     from lapwing.cli.swarm_workers import Workers
 
     with Workers(whole, processes) as workers:

@@ -1,7 +1,7 @@
 """One process of a swarm that is spread over several; started by ``swarm_workers``, not by people.
 
-Reads JSON lines: the profile, then ``{"go": START_NS}``, perhaps ``{"cancel": true}``. Writes JSON lines,
-each with one key of ``Line``.
+Reads JSON lines: the profile, then ``{"go": START_NS}``, perhaps ``{"cancel": true}``, and ``{"end": true}``: no
+process knows what the others still send, so the parent decides. Writes JSON lines, each with one key of ``Line``.
 """
 
 from __future__ import annotations
@@ -39,17 +39,19 @@ def _run(swarm: _core.Swarm) -> None:
     if "go" not in order:
         return  # the parent has gone, or another worker could not come in
     swarm.go(order["go"])
-    threading.Thread(target=_heed, args=(swarm,), daemon=True).start()
-    while not swarm.wait(_SHOW_EVERY_S):
+    ended = threading.Event()
+    threading.Thread(target=_heed, args=(swarm, ended), daemon=True).start()
+    while not ended.is_set() and not swarm.wait(_SHOW_EVERY_S):
         _say("progress", json.loads(swarm.progress_json()))
     _say("outcome", json.loads(swarm.finish_json()))
 
 
-def _heed(swarm: _core.Swarm) -> None:
-    """Cancels when told so, or when the parent is gone."""
-    sys.stdin.readline()
-    with suppress(_core.CoreError):  # it was over before
-        swarm.cancel()
+def _heed(swarm: _core.Swarm, ended: threading.Event) -> None:
+    """Cancels when told so; ends when told so, or when the parent is gone."""
+    while "cancel" in json.loads(sys.stdin.readline() or "{}"):
+        with suppress(_core.CoreError):  # it could not go on, and is over
+            swarm.cancel()
+    ended.set()
 
 
 def _say(kind: Line, value: Any) -> None:

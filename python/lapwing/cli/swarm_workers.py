@@ -1,7 +1,8 @@
 """A swarm over several processes: more clients than one process may have open files.
 
 Each worker is ``python -m lapwing.cli.swarm_worker``: its part of the profile on its standard input, then
-"go" with one start instant for all; lines of JSON on its standard output.
+"go" with one start instant for all, and "end" when all of them together have heard everything, or nothing for the drain
+time; lines of JSON on its standard output.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from lapwing import _core
+from lapwing.cli.swarm_end import EndWatch
 from lapwing.cli.swarm_worker import Line
 from lapwing.errors import LapwingError
 
@@ -35,11 +37,18 @@ class Workers:
     """
 
     def __init__(self, whole: dict[str, Any], processes: int) -> None:
+        self._watch = EndWatch(whole["drain_s"], whole["sleep_s"])
+        self._is_ending = False
         self._workers = [_Worker(_part(whole, number)) for number in range(processes)]
 
     def is_ready(self) -> bool:
         """True when the clients of every process are ready."""
-        return all(worker.has("ready") for worker in self._workers)
+        return self._all_have("ready")
+
+    def _all_have(self, kind: Line) -> bool:
+        # Each is asked: one that has failed is heard of, however long those before it go on.
+        has = [worker.has(kind) for worker in self._workers]
+        return all(has)
 
     def go(self, start_ns: int | None = None) -> None:
         """Lets all begin at the same instant."""
@@ -49,19 +58,32 @@ class Workers:
 
     def progress_json(self) -> str:
         """The sum of all."""
+        none_yet = dict.fromkeys(("ready", "clients", "sent", "delivered", "answered", "errors"), 0)
+        return json.dumps(none_yet | self._sums())
+
+    def _sums(self) -> dict[str, int]:
         counts = [worker.latest("progress") or {} for worker in self._workers]
-        names = {name for count in counts for name in count} | {"ready", "clients", "sent", "delivered"}
-        names |= {"answered", "errors"}
-        return json.dumps({name: sum(count.get(name, 0) for count in counts) for name in names})
+        names = {name for count in counts for name in count}
+        return {name: sum(count.get(name, 0) for count in counts) for name in names}
 
     def wait(self, timeout_s: float) -> bool:
-        """Waits until every process has ended, up to so long; true when they have."""
+        """Ends every process when nothing more will arrive; waits up to so long, true when all have ended."""
         deadline = time.monotonic() + timeout_s
-        while not all(worker.has("outcome") for worker in self._workers):
+        while not self._all_have("outcome"):
+            self._end_when_over()
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_LOOK_S)
         return True
+
+    def _end_when_over(self) -> None:
+        """Tells all to end, once; what one has not said yet (it may still be to begin) is no silence."""
+        has_heard_all = all(worker.latest("progress") for worker in self._workers)
+        if self._is_ending or not has_heard_all or not self._watch.is_over(self._sums(), time.monotonic()):
+            return
+        self._is_ending = True
+        for worker in self._workers:
+            worker.tell({"end": True})
 
     def cancel(self) -> None:
         """Publishes no more."""

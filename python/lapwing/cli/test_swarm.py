@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from lapwing import _core
+from lapwing.cli import swarm_workers
 from lapwing.cli.app import run
 from lapwing.cli.swarm_report import is_clean, print_report
 
@@ -70,6 +71,29 @@ def test_a_wrong_setting_is_exit_code_2(sink: _core.Sink, capsys: pytest.Capture
     assert "loopback" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--window", "--keep-alive"])
+def test_what_has_sixteen_bits_names_its_option(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["swarm", "p2p", option, "70000"]) == 2
+    told = capsys.readouterr().err
+    assert option in told
+    assert "65535" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--processes", "1000000"], "processes = 1000000: at most one per client"),
+        (["--processes", "2", "--qos", "1", "--rate", "0.04"], "seconds = 10: more: at this rate no message is due"),
+    ],
+)
+def test_settings_are_checked_before_any_process_is_started(
+    options: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(swarm_workers, "Workers", None)
+    assert run(["swarm", "p2p", *options]) == 2
+    assert told in capsys.readouterr().err
+
+
 def test_too_many_clients_are_told_how_many_processes_do(sink: _core.Sink, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["swarm", "devices", "--url", sink.url(), "--publishers", "9000000"]) == 2
     assert "--processes" in capsys.readouterr().err
@@ -80,6 +104,17 @@ def test_a_sink_says_what_it_took(capsys: pytest.CaptureFixture[str]) -> None:
     url, figures = map(json.loads, capsys.readouterr().out.splitlines())
     assert url["url"].startswith("tcp://127.0.0.1:")
     assert figures["publishes"] == 0
+
+
+def test_what_the_broker_never_answered_stands_out(sink: _core.Sink, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["swarm", "devices", "--url", sink.url(), "--publishers", "1", "--qos", "1", *FAST, "--json"])
+    report = json.loads(capsys.readouterr().out)
+    assert is_clean(report)
+    report["unacknowledged"] = 300
+    assert not is_clean(report)
+    console = Console(record=True, width=120)
+    print_report(report, console)
+    assert "unacknowledged" in console.export_text()
 
 
 def test_what_went_wrong_stands_out(sink: _core.Sink, capsys: pytest.CaptureFixture[str]) -> None:

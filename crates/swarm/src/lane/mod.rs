@@ -236,8 +236,10 @@ impl Lane {
             let client = &mut self.clients[index];
             client.dirty = false;
             client.protocol.wrote(now_ms);
-            if let Some(Err(error)) = client.link.as_mut().map(|link| link.flush()) {
-                self.lose(index, &error);
+            match client.link.as_mut().map(|link| link.flush()) {
+                Some(Err(error)) => self.lose(index, &error),
+                // A socket that took everything tells of no room later: what was held back goes on from here.
+                _ => self.wants_to_go_on(index),
             }
         }
         self.dirty = dirty;

@@ -87,8 +87,9 @@ impl Lane {
         let Some(publisher) = &mut self.clients[index].publisher else { return };
         publisher.due = due.serial + 1;
         self.due += 1;
+        // Of every message, also of one that finds no room: after a pause of the generator's own all but a window find none.
+        self.outcome.late.record(now.saturating_sub(due_ns));
         if publisher.sent == due.serial && can_send {
-            self.outcome.late.record(now.saturating_sub(due_ns));
             self.send(index, due_ns, now);
         } else if self.clients[index].stage == Stage::Ready {
             self.outcome.held += 1;
@@ -118,6 +119,15 @@ impl Lane {
         if !client.queued && (closed || publisher.sent < publisher.due) {
             client.queued = true;
             self.work.push_back(index);
+        }
+    }
+
+    /// After a flush: remembers a publisher whose messages were held back and that has room now.
+    #[inline]
+    pub(super) fn wants_to_go_on(&mut self, index: usize) {
+        let is_held = self.clients[index].publisher.as_ref().is_some_and(|publisher| publisher.sent < publisher.due);
+        if is_held && self.can_send(index) {
+            self.wants_to_publish(index);
         }
     }
 

@@ -1,6 +1,8 @@
 //! What a profile may be: every setting by itself, and with the others.
 
 use crate::error::SwarmError;
+use crate::plan::Plan;
+use crate::schedule::messages_in;
 use crate::stamp::STAMP_BYTES;
 
 use super::{Pattern, Profile};
@@ -39,6 +41,12 @@ impl Profile {
                 self.connect_timeout_s.to_string(),
                 "0.1 to 3600",
             ),
+            (
+                self.is_closed_loop() || messages_in(self.rate, self.seconds) > 0,
+                "seconds",
+                self.seconds.to_string(),
+                "more: at this rate no message is due in that time",
+            ),
             (self.serials_fit(), "seconds", self.seconds.to_string(), "fewer: a publisher counts to 2^32"),
             (
                 (STAMP_BYTES as u32..=64 << 20).contains(&self.payload_bytes),
@@ -54,6 +62,12 @@ impl Profile {
                 "prefix",
                 self.prefix.clone(),
                 "topic levels without wildcards",
+            ),
+            (
+                u64::from(self.workers) <= Plan::new(self).clients(),
+                "processes",
+                self.workers.to_string(),
+                "at most one per client",
             ),
             (
                 publishers + subscribers <= CLIENTS_MAX,
@@ -143,7 +157,10 @@ mod tests {
             (r#", "pattern": "fan-in", "publishers": 2, "subscribers": 3"#, "subscribers"),
             (r#", "pattern": "fan-out", "loopback": true"#, "loopback"),
             (r#", "pattern": "p2p", "rate": 1e8, "seconds": 1000"#, "seconds"),
+            (r#", "pattern": "p2p", "rate": 0.04, "seconds": 10"#, "seconds"),
             (r#", "pattern": "p2p", "worker": 1"#, "worker"),
+            (r#", "pattern": "p2p", "workers": 3"#, "processes"),
+            (r#", "pattern": "p2p", "loopback": true, "workers": 2"#, "processes"),
             (r#", "pattern": "p2p", "sleep_s": 10001"#, "sleep"),
             (r#", "pattern": "p2p", "sleep_s": 1, "loopback": true"#, "sleep"),
             (r#", "pattern": "p2p", "sleep_s": 1, "rate": 0"#, "sleep"),
