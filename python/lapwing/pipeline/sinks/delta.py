@@ -270,8 +270,8 @@ class DeltaSink:
         actions: Any = [AddAction(f.path, f.size_bytes, dict(f.partition), now_ms, True, f.stats()) for f in files]
         actions += removals or ()
         # delta-rs does not see that somebody else has compacted a file that goes: no commit may come between.
-        strict = removals is not None
-        blind = mode == "append" and not strict
+        blind = mode == "append" and removals is None
+        strict = not blind
         tries = _COMMITS_MAX if blind else 1
         for left in reversed(range(tries)):
             if not all((self.folder / file.path).exists() for file in files):

@@ -20,6 +20,7 @@ from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.report.tables import read
 from lapwing.pipeline.sinks import delta
 from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.files import write_parts
 from lapwing.pipeline.sinks.test_delta import ONE, append, opened, sink, things, told
 from lapwing.pipeline.sinks.versions import FILE, check_gone, check_older, write_versions
 
@@ -67,6 +68,25 @@ def test_a_compaction_of_others_does_not_survive_a_replacement(sink: DeltaSink) 
     append(sink, {0: 1}, ("a", 1, 1))
     append(sink, {0: 2}, ("b", 1, 1))
     compact(DeltaTable(sink.folder))
+    sink.replace(things(("c", 1, 1)))
+    assert told(sink) == [("c", 1, 1)]
+
+
+def test_nor_does_one_that_comes_while_it_is_written(sink: DeltaSink, monkeypatch: pytest.MonkeyPatch) -> None:
+    """delta-rs lets both commits be: what the compaction has made would stay beside what replaces it."""
+    append(sink, {0: 1}, ("a", 1, 1))
+    append(sink, {0: 2}, ("b", 1, 1))
+
+    def meanwhile(*arguments: Any) -> Any:
+        compact(DeltaTable(sink.folder))
+        return write_parts(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(delta, "write_parts", meanwhile)
+        with pytest.raises(ConflictError, match="somebody else has changed table things meanwhile"):
+            sink.replace(things(("c", 1, 1)))
+    sink.refresh()
+    assert told(sink) == [("a", 1, 1), ("b", 1, 1)]
     sink.replace(things(("c", 1, 1)))
     assert told(sink) == [("c", 1, 1)]
 
