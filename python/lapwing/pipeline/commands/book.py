@@ -47,6 +47,7 @@ class CommandBook:
 
     def has_decided(self, stream_uuid: str, done: Mapping[int, int]) -> bool:
         """Whether a commit of ``outbox`` has said these positions of the stream, or higher ones."""
+        self._outbox.refresh()  # after hours the log may not have what is known here any more
         stands = self._outbox.positions(stream_uuid, list(done))
         return all(stands[partition] >= offset for partition, offset in done.items())
 
@@ -64,15 +65,16 @@ class CommandBook:
             TableError: `ConflictError`: others write there again and again.
         """
         states = _table([entry.row() for entry in entries], COMMANDS.arrow_schema())
-        for _ in range(_CONFLICTS_MAX):
+        for left in reversed(range(_CONFLICTS_MAX + 1)):
+            # Rows are complete, and nobody else has states to tell: they go into the table as it is now. After hours
+            # the log may not have what is known here any more.
+            self._commands.refresh()
             try:
                 self._commands.merge(states, _SETTLED, {0: self._stored})
-            except (ConflictError, FileNotFoundError):
-                # Rows are complete, and nobody else has states to tell: they go into the table as it is now.
-                self._commands.refresh()
-            else:
                 return
-        self._commands.merge(states, _SETTLED, {0: self._stored})
+            except (ConflictError, FileNotFoundError):
+                if not left:
+                    raise
 
     def restored(self, since_us: int) -> tuple[dict[str, Entry], set[str]]:
         """What a run has to know of those before, and the ids of which ``commands`` does not say so yet.

@@ -20,6 +20,7 @@ from lapwing.pipeline.errors import ConflictError
 from lapwing.pipeline.maintain import maintain
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_file
+from lapwing.pipeline.sinks.test_others import go_on_for_hours
 from lapwing.pipeline.transforms.choose import SECOND_US
 
 DAY_S = 86_400
@@ -170,6 +171,17 @@ def test_maintenance_of_others_does_not_end_it(scene: Scene, change: Callable[[P
     scene.answer("c", "refused", reason="not_there")
     assert scene.states() == {"a": "done", "c": "refused"}
     assert scene.opened().states() == {"done": 1, "refused": 1}
+
+
+def test_nor_does_maintenance_while_nothing_is_decided_for_hours(scene: Scene) -> None:
+    """The commits that the desk knows of are gone from both logs."""
+    scene.decide()
+    for name in ("outbox", "commands"):
+        go_on_for_hours(scene.folder / "tables" / name)
+    scene.answer("a", "done")
+    scene.answer("c", "refused", reason="not_there")
+    assert scene.decide(SECOND) == 2
+    assert sorted(row["state"] for row in scene.commands().values()) == ["done", "published", "published", "reassigned"]
 
 
 def test_others_who_never_stop_are_told_of(scene: Scene) -> None:

@@ -24,6 +24,7 @@ from lapwing.pipeline.sinks.commits import commit_mark, first_line
 from lapwing.pipeline.sinks.doors import for_data, made, opened
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, read_batches, write_parts
 from lapwing.pipeline.sinks.housekeeping import compact, vacuum
+from lapwing.pipeline.sinks.known_again import NotTheTableError, known_again
 from lapwing.pipeline.sinks.layout import held_files, may_hold, times_of
 from lapwing.pipeline.sinks.paths import table_files
 from lapwing.pipeline.sinks.positions import Positions
@@ -238,14 +239,12 @@ class DeltaSink:
         Raises:
             TableError: The table is gone, or is not what it was: see `why_unfit`.
         """
-        # delta-rs looks for new commits only: of another table in its place it would take them for this one's.
-        version, mark = self._marked
-        found = commit_mark(self.folder, version)
-        if found != mark:
-            raise self._gone("it was taken away" if found is None else "another one has taken its place")
         try:
+            table = known_again(self._table, self.folder, *self._marked)
+            if table is not self._table:
+                self._table, self._positions = table, Positions(table, self.folder, self.record.name)
             self._take_up()
-        except DeltaError as error:
+        except (DeltaError, NotTheTableError) as error:
             raise self._gone(error) from None
         self._check_columns(self._table)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -188,6 +189,39 @@ def test_a_table_that_others_take_away_or_replace_is_named(sink: DeltaSink, comm
     for number in range(commits):
         append(other, {0: number + 1}, ("b", 1, number))
     with pytest.raises(TableError, match=r"it was taken away|another one has taken its place"):
+        sink.refresh()
+
+
+def go_on_for_hours(folder: Path) -> None:
+    """Others commit, and the log is cleaned as it is when commits are older than they are kept."""
+    DeltaTable(folder).alter.set_table_properties({"delta.checkpointInterval": "50"})
+    for file in (folder / "_delta_log").iterdir():
+        os.utime(file, (0, 0))
+    DeltaTable(folder).create_checkpoint()
+    DeltaTable(folder).cleanup_metadata()
+
+
+def test_who_rests_for_longer_than_commits_are_kept_goes_on(sink: DeltaSink, tmp_path: Path) -> None:
+    append(sink, {0: 1}, ("a", 1, 1))
+    known = sink.folder / "_delta_log" / f"{sink.version:020}.json"
+    append(opened(tmp_path), {1: 1}, ("b", 1, 1))
+    go_on_for_hours(sink.folder)
+    assert not known.exists()
+    sink.refresh()
+    assert told(sink) == [("a", 1, 1), ("b", 1, 1)]
+    append(sink, {0: 2}, ("c", 1, 1))
+    for each in (sink, opened(tmp_path)):
+        assert each.positions(ONE, [0, 1]) == {0: 2, 1: 1}
+        assert len(told(each)) == 3
+
+
+def test_a_copy_that_is_put_back_is_not_taken_for_it(sink: DeltaSink, tmp_path: Path) -> None:
+    """It has the same id, and not all commits."""
+    shutil.copytree(sink.folder, tmp_path / "copy")
+    append(sink, {0: 1}, ("a", 1, 1))
+    shutil.rmtree(sink.folder)
+    shutil.copytree(tmp_path / "copy", sink.folder)
+    with pytest.raises(TableError, match="table things cannot be used: it has version 0, and had 1"):
         sink.refresh()
 
 
