@@ -19,7 +19,7 @@ from deltalake.schema import PrimitiveType
 from lapwing.contracts import fields
 from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.report.tables import read
-from lapwing.pipeline.sinks import delta
+from lapwing.pipeline.sinks import delta, housekeeping
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_parts
 from lapwing.pipeline.sinks.test_delta import ONE, append, opened, sink, things, told
@@ -92,6 +92,29 @@ def test_nor_does_one_that_comes_while_it_is_written(sink: DeltaSink, monkeypatc
     assert told(sink) == [("c", 1, 1)]
 
 
+def test_two_who_make_few_files_of_many_at_the_same_moment_leave_each_row_once(
+    sink: DeltaSink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job, and maintenance beside it: one begins while the other is at it, or behind it with a look from before."""
+    for number, name in enumerate("abc"):
+        append(sink, {0: number + 1}, (name, 1, 1))
+    rows, other, before = told(sink), opened(tmp_path), DeltaTable(sink.folder)
+    original = housekeeping.for_data
+
+    def meanwhile(*arguments: Any) -> Any:
+        monkeypatch.setattr(housekeeping, "for_data", original)
+        other.compact()
+        return original(*arguments)
+
+    monkeypatch.setattr(housekeeping, "for_data", meanwhile)
+    sink.compact()
+    housekeeping.compact(before, sink.folder, is_aggregate=True)
+    for each in (sink, other):
+        each.refresh()
+        assert told(each) == rows
+        assert len(each.files()) == 1
+
+
 def optimize_and_keep_nothing(table: DeltaTable) -> None:
     table.optimize.compact()
     table.vacuum(0, dry_run=False, enforce_retention_duration=False)
@@ -103,9 +126,14 @@ def test_files_that_others_delete_meanwhile_are_made_few_another_time(
     """A job ended by that, though it had nothing to say to the table."""
     append(sink, {0: 1}, ("a", 1, 1))
     append(sink, {0: 2}, ("b", 1, 1))
-    optimize_and_keep_nothing(DeltaTable(sink.folder))
+    original = housekeeping.for_data
+
+    def behind_it(*arguments: Any) -> Any:
+        optimize_and_keep_nothing(DeltaTable(sink.folder))
+        return original(*arguments)
+
     with monkeypatch.context() as patch:
-        patch.setattr(sink, "refresh", Mock())  # they came just behind it
+        patch.setattr(housekeeping, "for_data", behind_it)  # they came just behind the refresh
         sink.compact()
     assert "table things: files stay many for now: " in caplog.text
     sink.refresh()
