@@ -21,6 +21,7 @@ from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.report.tables import read
 from lapwing.pipeline.sinks import delta, housekeeping
 from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.doors import for_data
 from lapwing.pipeline.sinks.files import write_parts
 from lapwing.pipeline.sinks.test_delta import ONE, append, opened, sink, things, told
 from lapwing.pipeline.sinks.versions import FILE, check_gone, check_older, write_versions
@@ -99,12 +100,11 @@ def test_two_who_make_few_files_of_many_at_the_same_moment_leave_each_row_once(
     for number, name in enumerate("abc"):
         append(sink, {0: number + 1}, (name, 1, 1))
     rows, other, before = told(sink), opened(tmp_path), DeltaTable(sink.folder)
-    original = housekeeping.for_data
 
     def meanwhile(*arguments: Any) -> Any:
-        monkeypatch.setattr(housekeeping, "for_data", original)
+        monkeypatch.setattr(housekeeping, "for_data", for_data)
         other.compact()
-        return original(*arguments)
+        return for_data(*arguments)
 
     monkeypatch.setattr(housekeeping, "for_data", meanwhile)
     sink.compact()
@@ -126,11 +126,10 @@ def test_files_that_others_delete_meanwhile_are_made_few_another_time(
     """A job ended by that, though it had nothing to say to the table."""
     append(sink, {0: 1}, ("a", 1, 1))
     append(sink, {0: 2}, ("b", 1, 1))
-    original = housekeeping.for_data
 
     def behind_it(*arguments: Any) -> Any:
         optimize_and_keep_nothing(DeltaTable(sink.folder))
-        return original(*arguments)
+        return for_data(*arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(housekeeping, "for_data", behind_it)  # they came just behind the refresh
