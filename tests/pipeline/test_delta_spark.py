@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from messages import envelopes, reading
 from served_stream import ServedStream
 from test_coverage_job import ODD, rows
 
 from lapwing.pipeline.jobs.coverage import run_coverage
 from lapwing.pipeline.jobs.progress import JobResult
+from lapwing.pipeline.sinks.delta_spark import SparkDeltaSink
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600), pytest.mark.usefixtures("spark")]
 
@@ -51,3 +53,24 @@ def test_a_batch_with_nothing_for_most_of_the_tables_is_done_in_all(stream: Serv
         assert len(rows(tmp_path, "quarantine")) == count
     assert run(stream, tmp_path, "delta-rs").rows == 0
     assert (len(rows(tmp_path, "readings")), len(rows(tmp_path, "quarantine"))) == (10, 2)
+
+
+def test_sums_that_are_deleted_while_a_batch_is_made_do_not_come_back(
+    stream: ServedStream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MERGE goes by the table as it is then; so must what it is given."""
+    stream.append(0, envelopes([reading("a", n) for n in range(10)]))
+    assert run(stream, tmp_path).readings == 10
+    original = SparkDeltaSink.merge_rows
+
+    def meanwhile(self: SparkDeltaSink, *arguments: Any) -> int:
+        if self.record.name == "quality":
+            DeltaTable(self.folder).delete("device = 'a'")
+            monkeypatch.setattr(SparkDeltaSink, "merge_rows", original)
+        return original(self, *arguments)
+
+    monkeypatch.setattr(SparkDeltaSink, "merge_rows", meanwhile)
+    stream.append(0, envelopes([reading("a", 10)]))
+    assert run(stream, tmp_path).readings == 1
+    assert sum(row["received"] for row in rows(tmp_path, "quality")) == 1
+    assert len(rows(tmp_path, "readings")) == 11

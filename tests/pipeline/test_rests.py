@@ -16,6 +16,7 @@ from test_coverage_job import check, rows, send
 from lapwing.errors import LapwingError, StreamUnknownError
 from lapwing.pipeline.errors import StreamRecreatedError
 from lapwing.pipeline.jobs.coverage import CoverageJob
+from lapwing.pipeline.sinks.test_others import go_on_for_hours
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
 DEADLINE_S = 120.0
@@ -74,6 +75,19 @@ def test_what_comes_to_one_that_rests_is_read_once(topic: KafkaStream, tmp_path:
             check(tmp_path, 10 * (turn + 1))
         until(lambda: job._rest.is_on, "it never rested")
     check(tmp_path, 30)
+
+
+@pytest.mark.slow
+def test_others_who_go_on_for_hours_while_it_rests_do_not_end_it(topic: KafkaStream, tmp_path: Path) -> None:
+    send(topic, 0, 10)  # type: ignore[arg-type]
+    with resting_job(topic, tmp_path) as (job, waited):
+        until(lambda: job._rest.is_on and job._running().is_over, "it never rested")
+        for log in (tmp_path / "tables").glob("*/_delta_log"):
+            go_on_for_hours(log.parent)
+        send(topic, 10, 10)  # type: ignore[arg-type]
+        job.wait_caught_up(DEADLINE_S)
+        assert waited.error is None
+    check(tmp_path, 20)
 
 
 @pytest.mark.nightly

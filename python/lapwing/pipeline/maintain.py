@@ -1,7 +1,8 @@
 """What keeps tables small, beside a job or without one: few files, no old days, no device that asked to go.
 
-A job may run meanwhile, or begin: it takes up what is committed here, and writes again what was in the way. Only its
-memory, the table ``seen``, is its own while it runs; one that begins while that is written anew waits.
+A job may run meanwhile, or begin: it takes up what is committed here, and writes again what was in the way. Only what
+it holds in memory is its own while it runs: the table ``seen``, and the devices of the controller's tables. One that
+begins while these are at hand waits.
 """
 
 from __future__ import annotations
@@ -47,8 +48,20 @@ DAYS: Mapping[str, str] = {
 }
 """The column by which a row is of a day; tables that are not named have no past."""
 _AGGREGATES = {*COMMAND_KEYS, *LATE_KEYS, *TABLE_KEYS}
-OF_DEVICES: Mapping[str, str] = {"readings": "device", "quality": "device", "quarantine": "client_id", "seen": "device"}
-"""The column that names a device, in `quarantine` the client; see `lapwing.pipeline.forget`. Others are sums."""
+OF_DEVICES: Mapping[str, str] = {
+    "readings": "device",
+    "quality": "device",
+    "quarantine": "client_id",
+    "seen": "device",
+    "misses": "member",
+    "whereabouts": "device",
+    "outbox": "device",
+    "commands": "device",
+}
+"""The column that names a device, in `quarantine` and `misses` a client; see `lapwing.pipeline.forget`, too. The others
+(`latency`, `coverage`, `places`, `dead_letters`) have no column that names one."""
+_HELD = ("seen", "whereabouts", "outbox", "commands")
+"""What a job has in memory: it would write a device again that is forgotten meanwhile, and publish its commands."""
 BY_DAY = "folders by day"
 MAINTENANCE, MIGRATION = "lapwing pipeline maintain", "lapwing pipeline migrate"
 """What has the folder meanwhile, as a job is told that begins."""
@@ -67,7 +80,7 @@ class Maintained:
     files_before: int
     files_after: int
     left_out: str = ""
-    """Why it was left alone."""
+    """Why it was left alone, or nobody was forgotten in it."""
 
 
 def maintain(
@@ -93,12 +106,14 @@ def maintain(
     """
     found = _tables(out)
     check_only_files(out)
-    done = []
+    done: list[Maintained] = []
     for folder in found:
-        memory = _free(out, MAINTENANCE) if folder.name == "seen" else nullcontext(True)
+        is_held = folder.name == "seen" or (bool(forget) and folder.name in _HELD)
+        memory = _free(out, MAINTENANCE) if is_held else nullcontext(True)
         try:
             with _named(folder), memory as free:
-                done.append(_maintained(folder, keep_days, forget, now or datetime.now(UTC), free=free))
+                why = _why_left(folder.name, found, done) if free else "a job runs, whose memory it is"
+                done.append(_maintained(folder, keep_days, forget, now or datetime.now(UTC), left=why))
         except TableError as error:
             if told is None:
                 raise
@@ -145,13 +160,22 @@ def _free(out: Path, work: str) -> Iterator[bool]:
             folder.release()
 
 
-def _maintained(folder: Path, keep_days: int | None, forget: Sequence[str], now: datetime, *, free: bool) -> Maintained:
+def _why_left(name: str, found: Sequence[Path], done: Sequence[Maintained]) -> str:
+    """Why nobody may be forgotten in a table though no job runs; ``done``: those of ``found`` that had their turn."""
+    was_outbox = any(each.table == "outbox" and not each.left_out for each in done)
+    if name == "commands" and not was_outbox and any(folder.name == "outbox" for folder in found):
+        return "outbox comes first: a command there that has no state would be published again"
+    return ""
+
+
+def _maintained(folder: Path, keep_days: int | None, forget: Sequence[str], now: datetime, *, left: str) -> Maintained:
     name = folder.name
     table = _opened(folder)
     before = len(table.file_uris())
     by_day = DAY in table.metadata().partition_columns
-    if name == "seen" and not free:
-        return Maintained(name, 0, before, before, "a job runs, whose memory it is")
+    if name == "seen" and left:
+        return Maintained(name, 0, before, before, left)
+    left, forget = (left, ()) if forget and left else ("", forget)
     deleted = sum(_deleted(folder, predicate) for predicate in _predicates(name, keep_days, forget, now, by_day=by_day))
     if forget and name == "quarantine":
         deleted += sum(_deleted(folder, each) for each in payload_predicates(_opened(folder), folder, forget))
@@ -162,7 +186,7 @@ def _maintained(folder: Path, keep_days: int | None, forget: Sequence[str], now:
         vacuum(_opened(folder), folder)
     else:
         _compacted(folder)
-    return Maintained(name, deleted, before, len(_opened(folder).file_uris()))
+    return Maintained(name, deleted, before, len(_opened(folder).file_uris()), left)
 
 
 def _predicates(

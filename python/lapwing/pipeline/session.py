@@ -41,8 +41,10 @@ _OF_OUR_JVM: Mapping[str, str] = {
 """Of the one that we start; log and pages of spark-submit's are whoever's who has called that."""
 _OF_ONE_MACHINE: Mapping[str, str] = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 """With a local master only this machine has to reach driver and block manager, and they ask nobody for a password."""
+_ZONE = "spark.sql.session.timeZone"
+_ALWAYS: Mapping[str, str] = {_ZONE: "UTC"}
+"""Whatever files of defaults say: days and times of tables are UTC."""
 _OF_QUERIES: Mapping[str, str] = {
-    "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
     # A batch is planned in milliseconds this way; it has no skew that re-planning could mend.
     "spark.sql.adaptive.enabled": "false",
@@ -70,7 +72,8 @@ def session(
         master: Spark's master; None: spark-submit's if that has started this process, else this machine, all cores.
             ``local[N]`` becomes ``local[N,4]``, for with
             ``local[N]`` a task has a single attempt.
-        conf: Spark settings, over those of spark-submit, which are over the defaults given here.
+        conf: Spark settings, over those of spark-submit, which are over the defaults given here. The time zone is UTC
+            always.
         app: The application's name.
         log: Gets Spark's log if this starts the JVM (None: nobody gets it), and what PySpark's threads say when
             that has ended (None: standard error).
@@ -78,8 +81,8 @@ def session(
         checked: `check_machine` has been called.
 
     Raises:
-        SparkUnusableError: No Java, one that is too old, another PySpark than ``SPARK_VERSION``, or a Python for the
-            workers that has not this package.
+        SparkUnusableError: No Java, one that is too old, another PySpark than ``SPARK_VERSION``, a Python for the
+            workers that has not this package, or another time zone in ``conf``.
     """
     if not checked:
         check_machine(master, conf or {})
@@ -91,7 +94,7 @@ def session(
 
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     submitted = submitted_settings()
-    settings = {**_defaults(app, submitted), **(conf or {})}
+    settings = _settings(app, submitted, conf or {})
     settings["spark.master"] = with_attempts(master or submitted.get("spark.master"))
     if _is_local(settings["spark.master"]):
         settings = {**_OF_ONE_MACHINE, **settings}
@@ -118,6 +121,7 @@ def session(
 
 def check_machine(master: str | None, conf: Mapping[str, str]) -> None:
     """Looks at what `session` needs, before anything is begun; the same arguments and errors."""
+    _check_zone(conf)
     check_spark()
     if not started_by_submit():
         check_java()
@@ -187,6 +191,19 @@ def check_java() -> None:
     if not match or int(match[1]) < JAVA_MIN:
         found = match[1] if match else "of unknown version"
         raise SparkUnusableError(f"java {found} is too old for Spark {SPARK_VERSION}", where=java, remedy=remedy)
+
+
+def _check_zone(conf: Mapping[str, str]) -> None:
+    for name, zone in _ALWAYS.items():
+        if conf.get(name, zone) != zone:
+            raise SparkUnusableError(
+                f"{name} = {conf[name]}: days and times of the tables are {zone}", where="--conf", remedy="leave it out"
+            )
+
+
+def _settings(app: str, submitted: Mapping[str, str], conf: Mapping[str, str]) -> dict[str, str]:
+    """Those of a session; see `session`."""
+    return {**_defaults(app, submitted), **conf, **_ALWAYS}
 
 
 def _defaults(app: str, submitted: Mapping[str, str]) -> dict[str, str]:

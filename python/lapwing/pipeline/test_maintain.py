@@ -21,7 +21,7 @@ from lapwing.pipeline import by_day
 from lapwing.pipeline import maintain as module
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
-from lapwing.pipeline.maintain import BY_DAY, maintain, migrate
+from lapwing.pipeline.maintain import BY_DAY, OF_DEVICES, RECORDS, maintain, migrate
 from lapwing.pipeline.report.tables import read
 from lapwing.pipeline.sinks.columns import delta_schema
 from lapwing.pipeline.sinks.delta import DeltaSink
@@ -44,11 +44,11 @@ _VALUES: dict[str, Any] = {
 
 
 def opened(out: Path, name: str) -> DeltaSink:
-    return DeltaSink(out / "tables" / name, TABLES[name], KEYS.get(name, ()))
+    return DeltaSink(out / "tables" / name, RECORDS[name], KEYS.get(name, ()))
 
 
 def add(out: Path, name: str, **values: Any) -> None:
-    record = TABLES[name]
+    record = RECORDS[name]
     row = {field.name: None if field.nullable else _VALUES[field.kind] for field in record} | values
     sink = opened(out, name)
     rows = pa.Table.from_pylist([row], pa.schema(list(record.arrow_schema())))
@@ -116,6 +116,57 @@ def test_beside_a_job_its_memory_is_left_alone(tmp_path: Path) -> None:
     assert column(tmp_path, "seen", "device") == []
 
 
+def test_no_table_keeps_a_device_that_is_forgotten(tmp_path: Path) -> None:
+    """Whatever column names one: a table that is new and has such a column has to be thought of."""
+    names = {"device", "client_id", "member"}
+    named = {name: names & {field.name for field in record} for name, record in RECORDS.items()}
+    assert {name for name, found in named.items() if found} == set(OF_DEVICES)
+    for name, column_of in OF_DEVICES.items():
+        assert column_of in named[name]
+        for device in ("a", "b"):
+            add(tmp_path, name, **{column_of: device})
+    done = {each.table: (each.rows_deleted, each.left_out) for each in maintain(tmp_path, forget=["a"], now=NOW)}
+    assert done == dict.fromkeys(OF_DEVICES, (1, ""))
+    for name, column_of in OF_DEVICES.items():
+        assert column(tmp_path, name, column_of) == ["b"]
+
+
+def test_beside_a_job_nobody_is_forgotten_in_what_it_has_in_memory(tmp_path: Path) -> None:
+    """It would write the place again, and what it has told; few files are made of many all the same."""
+    held = ("whereabouts", "outbox", "commands")
+    for name in held:
+        for device in ("a", "b"):
+            add(tmp_path, name, device=device)
+    job = JobFolder.held(tmp_path, tmp_path / "checkpoint")
+    found = {each.table: each for each in maintain(tmp_path, forget=["a"], now=NOW)}
+    assert not any(each.left_out for each in maintain(tmp_path, now=NOW))
+    job.release()
+    for name in held:
+        assert (found[name].rows_deleted, found[name].files_after) == (0, 1)
+        assert "a job runs" in found[name].left_out
+        assert column(tmp_path, name, "device") == ["a", "b"]
+
+
+def test_commands_keep_a_device_that_the_outbox_keeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is stored and has no state would be published by the next run."""
+    for name in ("outbox", "commands"):
+        add(tmp_path, name, device="a")
+    original = module._deleted
+
+    def full(folder: Path, predicate: str) -> int:
+        if folder.name == "outbox":
+            raise OSError(28, "No space left on device")
+        return original(folder, predicate)
+
+    monkeypatch.setattr(module, "_deleted", full)
+    wrong: list[TableError] = []
+    (commands,) = maintain(tmp_path, forget=["a"], now=NOW, told=wrong.append)
+    assert "No space left on device" in str(*wrong)
+    assert (commands.table, commands.rows_deleted) == ("commands", 0)
+    assert "outbox comes first" in commands.left_out
+    assert column(tmp_path, "commands", "device") == ["a"]
+
+
 def test_a_job_may_begin_while_other_tables_than_its_memory_are_at_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,12 +177,12 @@ def test_a_job_may_begin_while_other_tables_than_its_memory_are_at_hand(
 
     original = module._maintained
 
-    def watched(folder: Path, *arguments: Any, free: bool) -> module.Maintained:
+    def watched(folder: Path, *arguments: Any, left: str) -> module.Maintained:
         job = JobFolder.tried(tmp_path, "a job")
         may_begin[folder.name] = job is not None
         if job:
             job.release()
-        return original(folder, *arguments, free=free)
+        return original(folder, *arguments, left=left)
 
     monkeypatch.setattr(module, "_maintained", watched)
     found = maintain(tmp_path, now=NOW)

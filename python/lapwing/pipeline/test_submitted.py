@@ -10,11 +10,13 @@ from unittest.mock import patch
 import pytest
 from pyspark import SparkContext
 
-from lapwing.pipeline.session import _defaults
+from lapwing.pipeline.errors import SparkUnusableError
+from lapwing.pipeline.session import _defaults, _settings, check_machine
 from lapwing.pipeline.sinks.delta_spark import DELTA_SETTINGS, delta_settings
 from lapwing.pipeline.submitted import submitted_settings
 
 EXTENSIONS = "spark.sql.extensions"
+ZONE = "spark.sql.session.timeZone"
 
 
 @pytest.fixture
@@ -38,8 +40,19 @@ def test_nothing_was_submitted_where_we_start_spark(monkeypatch: pytest.MonkeyPa
 def test_what_was_submitted_counts_before_ours(submitted: dict[str, str]) -> None:
     assert submitted_settings() == submitted
     left = _defaults("lapwing coverage", submitted_settings())
-    assert left["spark.sql.session.timeZone"] == "UTC"
     assert not {"spark.app.name", "spark.sql.shuffle.partitions", "spark.driver.memory", "spark.ui.enabled"} & set(left)
+
+
+def test_the_time_zone_is_utc_whatever_was_submitted(submitted: dict[str, str]) -> None:
+    """By it a cluster lays readings into folders by day: those of the evening before would go a day early."""
+    submitted[ZONE] = "America/Los_Angeles"
+    assert _settings("lapwing coverage", submitted_settings(), {})[ZONE] == "UTC"
+
+
+def test_another_time_zone_that_is_asked_for_is_refused() -> None:
+    with pytest.raises(SparkUnusableError, match=r"timeZone = Europe/Dublin: .*UTC.*leave it out"):
+        check_machine(None, {ZONE: "Europe/Dublin"})
+    check_machine(None, {ZONE: "UTC"})
 
 
 def test_the_script_is_not_the_job_s_name(submitted: dict[str, str]) -> None:

@@ -2,7 +2,8 @@
 
 Both keep every command for good: they are results. A start reads what a run can still use, and no more: commands that
 are open, those that ended lately, and rows of ``outbox`` that have no state yet, because the job was killed in between.
-Whether there are any of these, each commit of ``commands`` tells: it says how many rows of ``outbox`` have a state.
+Whether there are any of these, the commits tell: each of ``outbox`` says how many rows it was ever given, and each of
+``commands`` how many of them have a state. Rows cannot be counted for that: somebody may have a device forgotten.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_file
 
 _SETTLED = "outbox"
-"""What ``commands`` calls its source; there is one partition, and its offsets are numbers of rows."""
+"""What both tables call the source of ``commands``; there is one partition, and its offsets are numbers of rows."""
 _CONFLICTS_MAX = 5
 """So often states are put into ``commands`` again where somebody else has changed it meanwhile (OPTIMIZE, VACUUM)."""
 _TIME = pa.timestamp("us", "UTC")
@@ -37,18 +38,24 @@ class CommandBook:
     def __init__(self, folder: Path) -> None:
         self._outbox = DeltaSink(folder / OUTBOX.name, OUTBOX)
         self._commands = DeltaSink(folder / COMMANDS.name, COMMANDS, COMMAND_KEYS[COMMANDS.name])
-        self._stored = self._outbox.rows()
-        """Rows of ``outbox`` that the desk knows of: a commit of which nobody heard the end is not among them."""
+        settled = self._commands.positions(_SETTLED, [0])[0]
+        given = self._outbox.positions(_SETTLED, [0])[0] or self._outbox.rows()  # a release before did not say it
+        self._is_settled = settled == given
+        self._given = self._stored = max(settled, given)
+        """Rows that ``outbox`` was ever given, and those of them that the desk knows of: a commit of which nobody heard
+        the end is not among these."""
 
     def has_decided(self, stream_uuid: str, done: Mapping[int, int]) -> bool:
         """Whether a commit of ``outbox`` has said these positions of the stream, or higher ones."""
+        self._outbox.refresh()  # after hours the log may not have what is known here any more
         stands = self._outbox.positions(stream_uuid, list(done))
         return all(stands[partition] >= offset for partition, offset in done.items())
 
     def store(self, rows: Sequence[Mapping[str, object]], stream_uuid: str, done: Mapping[int, int]) -> None:
         """Appends to ``outbox``: it is decided up to ``done`` then. The next `save` must have a state of each row."""
         written = write_file(_table(rows, OUTBOX.arrow_schema()), self._outbox.folder)
-        self._outbox.append([written], stream_uuid, done)
+        self._given += len(rows)
+        self._outbox.append([written], stream_uuid, done, besides={_SETTLED: {0: self._given}})
         self._stored += len(rows)
 
     def save(self, entries: Iterable[Entry]) -> None:
@@ -58,15 +65,16 @@ class CommandBook:
             TableError: `ConflictError`: others write there again and again.
         """
         states = _table([entry.row() for entry in entries], COMMANDS.arrow_schema())
-        for _ in range(_CONFLICTS_MAX):
+        for left in reversed(range(_CONFLICTS_MAX + 1)):
+            # Rows are complete, and nobody else has states to tell: they go into the table as it is now. After hours
+            # the log may not have what is known here any more.
+            self._commands.refresh()
             try:
                 self._commands.merge(states, _SETTLED, {0: self._stored})
-            except (ConflictError, FileNotFoundError):
-                # Rows are complete, and nobody else has states to tell: they go into the table as it is now.
-                self._commands.refresh()
-            else:
                 return
-        self._commands.merge(states, _SETTLED, {0: self._stored})
+            except (ConflictError, FileNotFoundError):
+                if not left:
+                    raise
 
     def restored(self, since_us: int) -> tuple[dict[str, Entry], set[str]]:
         """What a run has to know of those before, and the ids of which ``commands`` does not say so yet.
@@ -105,7 +113,7 @@ class CommandBook:
 
         Looked for only where there may be some: after a kill, and in tables of a release that did not count.
         """
-        if self._commands.positions(_SETTLED, [0])[0] == self._stored:
+        if self._is_settled:
             return set()
         ids, known = self._outbox.read(columns=["id"])["id"], self._commands.read(columns=["id"])["id"]
         return set(ids.filter(pc.invert(pc.is_in(ids, pc.unique(known)))).to_pylist())

@@ -17,8 +17,10 @@ from lapwing.contracts.command_tables import COMMAND_KEYS, COMMANDS
 from lapwing.pipeline.commands.book import _CONFLICTS_MAX
 from lapwing.pipeline.commands.test_desk import AT_US, FIRST, SECOND, KilledError, Scene
 from lapwing.pipeline.errors import ConflictError
+from lapwing.pipeline.maintain import maintain
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_file
+from lapwing.pipeline.sinks.test_others import go_on_for_hours
 from lapwing.pipeline.transforms.choose import SECOND_US
 
 DAY_S = 86_400
@@ -107,8 +109,8 @@ def test_a_commit_of_which_nobody_heard_the_end_is_found_by_the_next_run(scene: 
     scene.answer("a", "refused", reason="not_there")
     original = DeltaSink.append
 
-    def broken(self: DeltaSink, *arguments: Any) -> int:
-        original(self, *arguments)
+    def broken(self: DeltaSink, *arguments: Any, **named: Any) -> int:
+        original(self, *arguments, **named)
         raise OSError("the disk went away")
 
     with patch.object(DeltaSink, "append", broken), pytest.raises(OSError, match="went away"):
@@ -171,6 +173,17 @@ def test_maintenance_of_others_does_not_end_it(scene: Scene, change: Callable[[P
     assert scene.opened().states() == {"done": 1, "refused": 1}
 
 
+def test_nor_does_maintenance_while_nothing_is_decided_for_hours(scene: Scene) -> None:
+    """The commits that the desk knows of are gone from both logs."""
+    scene.decide()
+    for name in ("outbox", "commands"):
+        go_on_for_hours(scene.folder / "tables" / name)
+    scene.answer("a", "done")
+    scene.answer("c", "refused", reason="not_there")
+    assert scene.decide(SECOND) == 2
+    assert sorted(row["state"] for row in scene.commands().values()) == ["done", "published", "published", "reassigned"]
+
+
 def test_others_who_never_stop_are_told_of(scene: Scene) -> None:
     scene.decide()
     never = patch.object(DeltaSink, "merge", side_effect=ConflictError("somebody else has changed it"))
@@ -179,3 +192,45 @@ def test_others_who_never_stop_are_told_of(scene: Scene) -> None:
     assert merge.call_count == _CONFLICTS_MAX + 1
     scene.answer("c", "done")
     assert scene.states() == {"a": "done", "c": "done"}
+
+
+def test_who_is_forgotten_leaves_what_was_stored_and_never_said_to_be_found(scene: Scene) -> None:
+    """As many rows are there again as have a state, and they are others."""
+    two_that_ended_a_day_ago(scene)
+    maintain(scene.folder, forget=["a", "c"])
+    scene.desk = scene.opened()
+    assert (scene.desk.rows(), scene.desk.states()) == ({"outbox": 0, "commands": 0}, {})
+    scene.point = "outbox"
+    with pytest.raises(KilledError):
+        scene.decide(replace(SECOND, at_us=scene.now_us))
+    scene.desk = scene.opened()
+    assert scene.desk.states() == {"outbox": 2}
+    scene.desk.follow_up()
+    assert len(scene.post.sent) == 4
+    with reads() as found:
+        scene.opened()
+    assert ("outbox", ["id"], 2) not in found
+
+
+def test_who_is_forgotten_is_not_told_again(scene: Scene) -> None:
+    """What it was told and has not answered; the other one is told until it answers."""
+    assert scene.decide() == 2
+    maintain(scene.folder, forget=["a"])
+    scene.desk = scene.opened()
+    assert scene.decide(FIRST) == 0
+    for _ in range(3):
+        scene.later(20)
+    assert [device for device, _ in scene.post.sent] == ["a", "c", "c", "c"]
+    assert set(scene.states()) == {"c"}
+
+
+def test_of_what_was_never_said_who_is_forgotten_leaves_nothing(scene: Scene) -> None:
+    """Killed behind the outbox, there is no state yet: a table whose row is gone first cannot bring it back."""
+    scene.point = "outbox"
+    with pytest.raises(KilledError):
+        scene.decide()
+    maintain(scene.folder, forget=["a"])
+    scene.desk = scene.opened()
+    scene.desk.follow_up()
+    assert [device for device, _ in scene.post.sent] == ["c"]
+    assert set(scene.states()) == {"c"}

@@ -142,7 +142,8 @@ class ClusterTables(CoverageTables):
         sink = self._sink(aggregate.name)
         parts = _mapped(new, _CLASSIFIED, aggregate.part).persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            stored = sink.load(new.sparkSession)
+            # Not the version that this batch began with: rows that somebody has deleted since would come back.
+            stored = sink.load_for_merge(new.sparkSession)
             keys = parts.select(*aggregate.keys).distinct().alias("part").hint("merge")
             same = [F.col(f"part.{key}").eqNullSafe(F.col(f"stored.{key}")) for key in aggregate.keys]
             touched = stored.alias("stored").join(keys, reduce(Column.__and__, same), "left_semi")

@@ -175,7 +175,6 @@ class StreamJob(ABC, Generic[Progress]):
                 require_jar(spark, package, str(self._out))
             self._spark, state = spark, self._source.opened(spark)
             self._tables = self._made_tables(state)
-            self._tables.refresh()
             self._begun = self._ended = time.monotonic()
             self._start_query(state)
         except Exception as error:
@@ -262,6 +261,7 @@ class StreamJob(ABC, Generic[Progress]):
         assert self._spark is not None  # `start` comes first
         assert self._tables is not None
         end_callbacks(self._spark)  # of the query before this one
+        self._tables.refresh()  # it may have rested for hours, and others have gone on
         fresh = is_fresh(self._checkpoint, self._tables)
         begun = begun_at(self._tables, self._source, state, fresh=fresh)
         rows = self._source.load(self._spark, state, begun, fresh=fresh, reader=self.name, decode=self.decode)

@@ -10,13 +10,16 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from deltalake import DeltaTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapwing.contracts.command_tables import COMMAND_KEYS, PLACES
 from lapwing.pipeline.jobs import recent_table
 from lapwing.pipeline.jobs.recent_table import RecentTable
+from lapwing.pipeline.sinks import delta
 from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.files import write_parts
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 NOON_US = round(NOON.timestamp() * 1e6)
@@ -133,3 +136,25 @@ def test_after_a_commit_that_failed_it_is_read_again(tmp_path: Path) -> None:
     with patch.object(DeltaSink, "merge", broken), pytest.raises(OSError, match="written"):
         merge(table, row(2))
     assert tiles(table) == ["1", "2"]
+
+
+def test_while_others_make_few_files_of_many_it_is_written_anew_another_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their commit between its look and its own: both would stand, and each row twice."""
+    table = opened(tmp_path)
+    for number, seconds in enumerate((0, 10, 20)):
+        merge(table, row(number, seconds))
+
+    def meanwhile(*arguments: Any) -> Any:
+        DeltaTable(table.folder).optimize.compact()
+        return write_parts(*arguments)
+
+    at_us = NOON_US + (KEPT_S + 15) * 1_000_000
+    with monkeypatch.context() as patch:
+        patch.setattr(delta, "write_parts", meanwhile)
+        table.forget(at_us)
+    assert tiles(table) == ["2"]
+    assert len(on_disk(tmp_path)) == 3
+    table.forget(at_us)
+    assert on_disk(tmp_path) == told(table.read())

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from lapwing.pipeline.errors import TableError
+from lapwing.pipeline.jobs import stream_job
+from lapwing.pipeline.jobs.coverage import CoverageJob
 from lapwing.pipeline.jobs.rest import REST_S_MAX, Rest
 
 
@@ -60,3 +68,16 @@ def test_what_comes_ends_the_rest_and_so_does_time_and_who_stops_the_job() -> No
     assert news.looks == 10**9
     rest.end()
     assert (rest.is_on, rest.is_due) == (False, False)
+
+
+def test_a_query_begins_with_the_tables_as_others_have_left_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a rest of hours their log may not have what the job knows of them any more: no position can be read."""
+    monkeypatch.setattr(stream_job, "end_callbacks", Mock())
+    job = CoverageJob("http://127.0.0.1:1/v1/streams/readings", tmp_path)
+    job._spark, job._tables = Mock(), Mock()
+    job._tables.refresh.side_effect = TableError("it was taken away")
+    with pytest.raises(TableError):
+        job._begin_query(Mock())
+    job._tables.begun.assert_not_called()

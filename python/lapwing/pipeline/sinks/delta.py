@@ -24,6 +24,7 @@ from lapwing.pipeline.sinks.commits import commit_mark, first_line
 from lapwing.pipeline.sinks.doors import for_data, made, opened
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, read_batches, write_parts
 from lapwing.pipeline.sinks.housekeeping import compact, vacuum
+from lapwing.pipeline.sinks.known_again import NotTheTableError, known_again
 from lapwing.pipeline.sinks.layout import held_files, may_hold, times_of
 from lapwing.pipeline.sinks.paths import table_files
 from lapwing.pipeline.sinks.positions import Positions
@@ -149,9 +150,18 @@ class DeltaSink:
             return self.files()
         return [str(self.folder / file.path) for file in may_hold(held, times_of(among))]
 
-    def append(self, files: Sequence[WrittenFile], stream_uuid: str, done: Mapping[int, int]) -> int:
-        """Commits files that lie in `folder`; the table is then done up to the offsets ``done``. Returns their rows."""
-        self._commit("append", files, stream_uuid, done)
+    def append(
+        self,
+        files: Sequence[WrittenFile],
+        stream_uuid: str,
+        done: Mapping[int, int],
+        *,
+        besides: Mapping[str, Mapping[int, int]] = {},
+    ) -> int:
+        """Commits files that lie in `folder`; the table is then done up to the offsets ``done``, and in other streams
+        up to those ``besides``. Returns their rows.
+        """
+        self._commit("append", files, {**besides, stream_uuid: done})
         return sum(file.rows for file in files)
 
     def merge(self, rows: pa.Table, stream_uuid: str, done: Mapping[int, int]) -> int:
@@ -161,7 +171,7 @@ class DeltaSink:
         whole = rows.cast(self._schema)
         if rewritable(self._table, self._schema):
             found = rewrite(self._table, self.folder, self._schema, self._keys, whole)
-            self._commit("append", found.added, stream_uuid, done, found.removals())
+            self._commit("append", found.added, {stream_uuid: done}, found.removals())
         else:
             self._merge_by_name(whole, stream_uuid, done)
         return int(rows.num_rows)
@@ -169,7 +179,7 @@ class DeltaSink:
     def _merge_by_name(self, rows: pa.Table, stream_uuid: str, done: Mapping[int, int]) -> None:
         try:
             with for_data(self._table, self.folder) as (table, hooks):
-                merge_by_name(table, self._keys, rows, self._properties(stream_uuid, done), hooks)
+                merge_by_name(table, self._keys, rows, self._properties({stream_uuid: done}), hooks)
         except CommitFailedError as error:
             raise self._conflict(error) from None
         except DeltaError as error:
@@ -191,12 +201,12 @@ class DeltaSink:
         self.refresh()
         if not everything and rewritable(self._table, self._schema):
             found = rewrite_joined(self._table, self.folder, self._schema, joined)
-            self._commit("append", found.added, "", {}, found.removals())
+            self._commit("append", found.added, {}, found.removals())
         else:
             self._overwrite(joined(read_batches(self.files(), self._schema)))
 
     def _overwrite(self, parts: Iterable[pa.Table]) -> None:
-        self._commit("overwrite", [write_parts(parts, self._schema, self.folder)], "", {})
+        self._commit("overwrite", [write_parts(parts, self._schema, self.folder)], {})
 
     def compact(self) -> None:
         """Makes few files of many, and deletes what no version of the last hour needs.
@@ -229,14 +239,12 @@ class DeltaSink:
         Raises:
             TableError: The table is gone, or is not what it was: see `why_unfit`.
         """
-        # delta-rs looks for new commits only: of another table in its place it would take them for this one's.
-        version, mark = self._marked
-        found = commit_mark(self.folder, version)
-        if found != mark:
-            raise self._gone("it was taken away" if found is None else "another one has taken its place")
         try:
+            table = known_again(self._table, self.folder, *self._marked)
+            if table is not self._table:
+                self._table, self._positions = table, Positions(table, self.folder, self.record.name)
             self._take_up()
-        except DeltaError as error:
+        except (DeltaError, NotTheTableError) as error:
             raise self._gone(error) from None
         self._check_columns(self._table)
 
@@ -253,24 +261,23 @@ class DeltaSink:
         self,
         mode: str,
         files: Sequence[WrittenFile],
-        uuid: str,
-        done: Mapping[int, int],
+        done: Mapping[str, Mapping[int, int]],
         removals: Sequence[RemoveAction] | None = None,
     ) -> None:
-        """``removals``: What goes at the same moment; None: nothing that was there counts."""
+        """``done``: By stream. ``removals``: What goes at the same moment; None: nothing that was there counts."""
         now_ms = int(time.time() * 1000)
         actions: Any = [AddAction(f.path, f.size_bytes, dict(f.partition), now_ms, True, f.stats()) for f in files]
         actions += removals or ()
         # delta-rs does not see that somebody else has compacted a file that goes: no commit may come between.
-        strict = removals is not None
-        blind = mode == "append" and not strict
+        blind = mode == "append" and removals is None
+        strict = not blind
         tries = _COMMITS_MAX if blind else 1
         for left in reversed(range(tries)):
             if not all((self.folder / file.path).exists() for file in files):
                 # VACUUM deletes what no commit names; with a retention it leaves young files alone.
                 raise self._conflict("files were deleted before they were committed; does a VACUUM keep nothing?")
             try:
-                properties = self._properties(uuid, done, strict=strict, blind=blind)
+                properties = self._properties(done, strict=strict, blind=blind)
                 self._table.create_write_transaction(actions, mode, self._table.schema(), commit_properties=properties)
             except CommitFailedError as error:
                 # New files do not depend on what was there: a row that was deleted meanwhile is nothing to them.
@@ -291,12 +298,12 @@ class DeltaSink:
         )
 
     def _properties(
-        self, uuid: str, done: Mapping[int, int], *, strict: bool = False, blind: bool = False
+        self, done: Mapping[str, Mapping[int, int]], *, strict: bool = False, blind: bool = False
     ) -> CommitProperties:
         return CommitProperties(
             custom_metadata=_BLIND if blind else None,
             max_commit_retries=0 if strict else None,
-            app_transactions=self._positions.said(uuid, done),
+            app_transactions=[said for uuid, at in done.items() for said in self._positions.said(uuid, at)],
         )
 
     def _open(self) -> DeltaTable:

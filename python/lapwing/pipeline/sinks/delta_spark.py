@@ -67,6 +67,10 @@ class SparkDeltaSink(DeltaSink):
         version = self._table.version()
         return spark.read.format("delta").option("versionAsOf", version).load(str(self.folder))
 
+    def load_for_merge(self, spark: SparkSession) -> DataFrame:
+        """The table as `merge_rows` finds it, which is given what was made of this: Delta reads both at one version."""
+        return spark.read.format("delta").load(str(self.folder))
+
     def append_rows(self, rows: DataFrame, stream_uuid: str, done: Mapping[int, int]) -> int:
         """Appends; the table is then done up to the offsets ``done``. Returns how many rows that were."""
         columns = rows.select(self.record.names)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from deltalake import DeltaTable
@@ -11,14 +14,35 @@ from lapwing.pipeline.sinks.layout import file_bytes, table_bytes
 
 _KEPT_HOURS = 1
 """Files that no version needs any more stay that long, for those who are reading them."""
+_LOCK = ".lapwing-compaction"
+"""Held by who compacts the table in whose folder it lies; VACUUM leaves names with a dot alone."""
 
 
 def compact(table: DeltaTable, folder: Path, *, is_aggregate: bool) -> None:
     """Makes few files of many in ``table``, which lies at ``folder``; those of an aggregate stay as small as `rewrite`
-    makes them."""
-    size = file_bytes(table_bytes(table)) if is_aggregate else None
-    with for_data(table, folder) as (within, hooks):
-        within.optimize.compact(target_size=size, post_commithook_properties=hooks)
+    makes them.
+
+    Nothing where another of us does the same at this moment: delta-rs lets two compactions of the same files be,
+    whatever it is told of retries, and each row would be there twice.
+    """
+    with _alone(folder) as alone:
+        if alone:
+            table.update_incremental()  # one that has just ended is not made again
+            size = file_bytes(table_bytes(table)) if is_aggregate else None
+            with for_data(table, folder) as (within, hooks):
+                within.optimize.compact(target_size=size, post_commithook_properties=hooks)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[bool]:
+    """Whether nobody else of us compacts the table meanwhile."""
+    with (folder / _LOCK).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 def vacuum(table: DeltaTable, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -18,8 +19,10 @@ from deltalake.schema import PrimitiveType
 from lapwing.contracts import fields
 from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.report.tables import read
-from lapwing.pipeline.sinks import delta
+from lapwing.pipeline.sinks import delta, housekeeping
 from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.doors import for_data
+from lapwing.pipeline.sinks.files import write_parts
 from lapwing.pipeline.sinks.test_delta import ONE, append, opened, sink, things, told
 from lapwing.pipeline.sinks.versions import FILE, check_gone, check_older, write_versions
 
@@ -71,6 +74,47 @@ def test_a_compaction_of_others_does_not_survive_a_replacement(sink: DeltaSink) 
     assert told(sink) == [("c", 1, 1)]
 
 
+def test_nor_does_one_that_comes_while_it_is_written(sink: DeltaSink, monkeypatch: pytest.MonkeyPatch) -> None:
+    """delta-rs lets both commits be: what the compaction has made would stay beside what replaces it."""
+    append(sink, {0: 1}, ("a", 1, 1))
+    append(sink, {0: 2}, ("b", 1, 1))
+
+    def meanwhile(*arguments: Any) -> Any:
+        compact(DeltaTable(sink.folder))
+        return write_parts(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(delta, "write_parts", meanwhile)
+        with pytest.raises(ConflictError, match="somebody else has changed table things meanwhile"):
+            sink.replace(things(("c", 1, 1)))
+    sink.refresh()
+    assert told(sink) == [("a", 1, 1), ("b", 1, 1)]
+    sink.replace(things(("c", 1, 1)))
+    assert told(sink) == [("c", 1, 1)]
+
+
+def test_two_who_make_few_files_of_many_at_the_same_moment_leave_each_row_once(
+    sink: DeltaSink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job, and maintenance beside it: one begins while the other is at it, or behind it with a look from before."""
+    for number, name in enumerate("abc"):
+        append(sink, {0: number + 1}, (name, 1, 1))
+    rows, other, before = told(sink), opened(tmp_path), DeltaTable(sink.folder)
+
+    def meanwhile(*arguments: Any) -> Any:
+        monkeypatch.setattr(housekeeping, "for_data", for_data)
+        other.compact()
+        return for_data(*arguments)
+
+    monkeypatch.setattr(housekeeping, "for_data", meanwhile)
+    sink.compact()
+    housekeeping.compact(before, sink.folder, is_aggregate=True)
+    for each in (sink, other):
+        each.refresh()
+        assert told(each) == rows
+        assert len(each.files()) == 1
+
+
 def optimize_and_keep_nothing(table: DeltaTable) -> None:
     table.optimize.compact()
     table.vacuum(0, dry_run=False, enforce_retention_duration=False)
@@ -82,9 +126,13 @@ def test_files_that_others_delete_meanwhile_are_made_few_another_time(
     """A job ended by that, though it had nothing to say to the table."""
     append(sink, {0: 1}, ("a", 1, 1))
     append(sink, {0: 2}, ("b", 1, 1))
-    optimize_and_keep_nothing(DeltaTable(sink.folder))
+
+    def behind_it(*arguments: Any) -> Any:
+        optimize_and_keep_nothing(DeltaTable(sink.folder))
+        return for_data(*arguments)
+
     with monkeypatch.context() as patch:
-        patch.setattr(sink, "refresh", Mock())  # they came just behind it
+        patch.setattr(housekeeping, "for_data", behind_it)  # they came just behind the refresh
         sink.compact()
     assert "table things: files stay many for now: " in caplog.text
     sink.refresh()
@@ -168,6 +216,39 @@ def test_a_table_that_others_take_away_or_replace_is_named(sink: DeltaSink, comm
     for number in range(commits):
         append(other, {0: number + 1}, ("b", 1, number))
     with pytest.raises(TableError, match=r"it was taken away|another one has taken its place"):
+        sink.refresh()
+
+
+def go_on_for_hours(folder: Path) -> None:
+    """Others commit, and the log is cleaned as it is when commits are older than they are kept."""
+    DeltaTable(folder).alter.set_table_properties({"delta.checkpointInterval": "50"})
+    for file in (folder / "_delta_log").iterdir():
+        os.utime(file, (0, 0))
+    DeltaTable(folder).create_checkpoint()
+    DeltaTable(folder).cleanup_metadata()
+
+
+def test_who_rests_for_longer_than_commits_are_kept_goes_on(sink: DeltaSink, tmp_path: Path) -> None:
+    append(sink, {0: 1}, ("a", 1, 1))
+    known = sink.folder / "_delta_log" / f"{sink.version:020}.json"
+    append(opened(tmp_path), {1: 1}, ("b", 1, 1))
+    go_on_for_hours(sink.folder)
+    assert not known.exists()
+    sink.refresh()
+    assert told(sink) == [("a", 1, 1), ("b", 1, 1)]
+    append(sink, {0: 2}, ("c", 1, 1))
+    for each in (sink, opened(tmp_path)):
+        assert each.positions(ONE, [0, 1]) == {0: 2, 1: 1}
+        assert len(told(each)) == 3
+
+
+def test_a_copy_that_is_put_back_is_not_taken_for_it(sink: DeltaSink, tmp_path: Path) -> None:
+    """It has the same id, and not all commits."""
+    shutil.copytree(sink.folder, tmp_path / "copy")
+    append(sink, {0: 1}, ("a", 1, 1))
+    shutil.rmtree(sink.folder)
+    shutil.copytree(tmp_path / "copy", sink.folder)
+    with pytest.raises(TableError, match="table things cannot be used: it has version 0, and had 1"):
         sink.refresh()
 
 
