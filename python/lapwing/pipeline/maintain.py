@@ -28,6 +28,7 @@ from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.forget import payload_predicates
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.jobs.seen import make_one_file
+from lapwing.pipeline.maintenance_lock import MAINTENANCE, MIGRATION, at_work
 from lapwing.pipeline.only_files import check_only_files
 from lapwing.pipeline.sinks.columns import delta_schema, unreadable
 from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink
@@ -63,8 +64,6 @@ OF_DEVICES: Mapping[str, str] = {
 _HELD = ("seen", "whereabouts", "outbox", "commands")
 """What a job has in memory: it would write a device again that is forgotten meanwhile, and publish its commands."""
 BY_DAY = "folders by day"
-MAINTENANCE, MIGRATION = "lapwing pipeline maintain", "lapwing pipeline migrate"
-"""What has the folder meanwhile, as a job is told that begins."""
 _TIME = "'Timestamp(Microsecond, Some(\"UTC\"))'"
 _TRIES = 10
 _DAYS_MAX = 365 * 1000
@@ -102,10 +101,22 @@ def maintain(
 
     Raises:
         ConfigError: ``out`` has no tables.
-        TableError: One cannot be read or written.
+        TableError: One cannot be read or written; or they are brought over at this moment.
     """
     found = _tables(out)
     check_only_files(out)
+    with at_work(out, MAINTENANCE):
+        return _each_maintained(out, found, keep_days, forget, now, told)
+
+
+def _each_maintained(
+    out: Path,
+    found: Sequence[Path],
+    keep_days: int | None,
+    forget: Sequence[str],
+    now: datetime | None,
+    told: Callable[[TableError], None] | None,
+) -> list[Maintained]:
     done: list[Maintained] = []
     for folder in found:
         is_held = folder.name == "seen" or (bool(forget) and folder.name in _HELD)
@@ -127,10 +138,10 @@ def migrate(out: Path) -> dict[str, list[str]]:
 
     Raises:
         ConfigError: ``out`` has no tables.
-        TableError: A job is at work there, or a table cannot be brought over.
+        TableError: A job or maintenance is at work there, or a table cannot be brought over.
     """
     found = _tables(out)
-    with _free(out, MIGRATION) as free:
+    with at_work(out, MIGRATION), _free(out, MIGRATION) as free:
         if not free:
             raise TableError("a job writes here", where=str(out), remedy="stop it, then migrate")
         done = {}

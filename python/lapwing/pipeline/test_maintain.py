@@ -22,6 +22,7 @@ from lapwing.pipeline import maintain as module
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.maintain import BY_DAY, OF_DEVICES, RECORDS, maintain, migrate
+from lapwing.pipeline.maintenance_lock import MAINTENANCE, MIGRATION, at_work
 from lapwing.pipeline.report.tables import read
 from lapwing.pipeline.sinks.columns import delta_schema
 from lapwing.pipeline.sinks.delta import DeltaSink
@@ -336,3 +337,15 @@ def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
     for act in (maintain, migrate):
         with pytest.raises(ConfigError, match="there are no tables"):
             act(tmp_path)
+
+
+def test_a_migration_is_beside_nobody(tmp_path: Path) -> None:
+    """It writes tables anew that maintenance has at hand, which is beside other maintenance and is told so."""
+    add(tmp_path, "quality", device="d", minute=NOW)
+    with at_work(tmp_path, MAINTENANCE):
+        maintain(tmp_path)
+        with pytest.raises(TableError, match="maintain is at work here"):
+            migrate(tmp_path)
+    with at_work(tmp_path, MIGRATION), pytest.raises(TableError, match="migrate is at work here"):
+        maintain(tmp_path)
+    assert migrate(tmp_path) == {"quality": []}
