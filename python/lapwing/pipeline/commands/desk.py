@@ -189,10 +189,17 @@ class CommandDesk:
             ),
             attended=frozenset(each.tile for each in opened if each.tile is not None),
             failed=frozenset((each.device, each.tile or "") for each in resting if (each.ended_at or 0) >= rest_us),
+            measured=self._measured(moment.at_us),
             obeyed=self._obeyed(moment.at_us),
         )
         orders = choose(known, moment.at_us, self._policy)[: ENTRIES_MAX - len(opened)]
         return [self._entry(moment, number, order) for number, order in enumerate(orders)]
+
+    def _measured(self, at_us: int) -> frozenset[tuple[str, str]]:
+        """See `Known`."""
+        since_us = at_us - round(self._policy.measured_s * SECOND_US)
+        done = (each for each in self._entries.values() if each.state == "done" and (each.ended_at or 0) >= since_us)
+        return frozenset((each.device, each.tile) for each in done if each.tile is not None)
 
     def _obeyed(self, at_us: int) -> frozenset[tuple[str, str]]:
         """See `Known`."""

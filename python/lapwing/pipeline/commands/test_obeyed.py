@@ -48,3 +48,24 @@ def test_who_did_it_and_does_not_say_what_came_of_it_is_not_told_at_once_again(
         scene.desk = scene.opened(RUN)
     scene.later(1)
     assert told(4) == 1
+
+
+def test_who_has_measured_and_brings_nothing_is_not_told_at_once_again(scene: Scene) -> None:
+    """The last ones that were there were told with each batch, in every second."""
+
+    def told(batch: int) -> list[str]:
+        new = scene.decide(Moment(batch, scene.now_us, "stream", {0: batch, 1: 0}))
+        devices = [device for device, _ in scene.post.sent[-new:]] if new else []
+        for device in devices:
+            scene.answer(device, "done")
+        return devices
+
+    assert told(1) == ["a", "c"]
+    scene.later(1)
+    assert told(2) == ["b", "d"]
+    for batch, seconds in ((3, 1), (4, 27)):
+        scene.later(seconds)
+        assert told(batch) == []
+        scene.desk = scene.opened(RUN)
+    scene.later(2)
+    assert told(5) == ["a", "c"]

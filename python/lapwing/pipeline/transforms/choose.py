@@ -100,8 +100,8 @@ class Policy:
     expire_s: float = 60.0
     """A command that has not begun by then is given up."""
     rest_s: float = 120.0
-    """A device that did not obey is not asked about that place again for so long; nor is one that has changed its rate
-    told to change it."""
+    """A device that did not obey, or has measured, is not asked about that place again for so long; nor is one that has
+    changed its rate told to change it."""
     behind_s: float = 60.0
     """A job that is further behind than this decides nothing: it does not know."""
     commands_max: int = 500
@@ -112,6 +112,12 @@ class Policy:
         """So long after a device did these it is not told to do the same again: it need not say what came of it, and
         what it did not say then it would not say now."""
         return {"report": self.report_s, "rate": self.rest_s}
+
+    @property
+    def measured_s(self) -> float:
+        """So long after a device has measured it is not asked about that place again: its samples count for longer, and
+        where none came, as few would come then."""
+        return min(self.rest_s, self.fresh_s)
 
     @property
     def memory_s(self) -> float:
@@ -142,6 +148,7 @@ class Known:
         crew: Who can be told something, in any order.
         attended: Tiles that an open command is about.
         failed: (device, tile) that came to nothing lately; the tile is empty where a command is about none.
+        measured: (device, tile) as lately as `Policy.measured_s` says: its samples are there, or it brings none.
         obeyed: (device, what it did) as lately as `Policy.again_s` says.
     """
 
@@ -150,7 +157,12 @@ class Known:
     crew: Sequence[Member]
     attended: frozenset[str] = frozenset()
     failed: frozenset[tuple[str, str]] = frozenset()
+    measured: frozenset[tuple[str, str]] = frozenset()
     obeyed: frozenset[tuple[str, str]] = frozenset()
+
+    def may_measure(self, device: str, tile: str) -> bool:
+        """Whether ``device`` has not just measured that place, or failed to."""
+        return (device, tile) not in self.failed and (device, tile) not in self.measured
 
     def may_be_told(self, member: Member, do: str) -> bool:
         """Whether ``member`` is free to do what is about no place, and has not just done it, or failed to."""
@@ -231,7 +243,7 @@ def _measures(known: Known, crew: Sequence[_Placed], at_us: int, policy: Policy)
     there: dict[str, list[Member]] = {}
     for each in crew:
         tile = each.here(oldest_us)
-        if tile is not None and each.member.can_measure(policy) and (each.member.device, tile) not in known.failed:
+        if tile is not None and each.member.can_measure(policy) and known.may_measure(each.member.device, tile):
             there.setdefault(tile, []).append(each.member)
     wanting = [(count, tile) for count, _, tile in stale_places(known.places, at_us, policy)]
     wanting = [(count, tile) for count, tile in wanting if tile in there and tile not in known.attended]
