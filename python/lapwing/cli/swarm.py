@@ -71,9 +71,16 @@ def _command(pattern: str) -> Any:
             int,
             _whole(_PANEL_LOAD, "--subscribers", "Subscribing clients; 0: the pattern's default.", most=_CLIENTS_MAX),
         ] = 0,
-        topics: Annotated[int, _whole(_PANEL_LOAD, "--topics", "Topics; 0: the pattern's default.")] = 0,
+        topics: Annotated[int, _whole(_PANEL_LOAD, "--topics", "Topics; 0: the pattern's default.", most=_MOST_32)] = 0,
         groups: Annotated[
-            int, _whole(_PANEL_LOAD, "--groups", "shared: groups that topics and subscribers are spread over.", least=1)
+            int,
+            _whole(
+                _PANEL_LOAD,
+                "--groups",
+                "shared: groups that topics and subscribers are spread over.",
+                least=1,
+                most=_MOST_32,
+            ),
         ] = 1,
         qos: Qos = 0,
         rate: Annotated[
@@ -85,7 +92,7 @@ def _command(pattern: str) -> Any:
                 "PER_S",
             ),
         ] = 1000.0,
-        payload: Annotated[int, _whole(_PANEL_LOAD, "--payload", "Payload; at least 16.", "BYTES", 16)] = 64,
+        payload: Annotated[int, _whole(_PANEL_LOAD, "--payload", "Payload; at least 16.", "BYTES", 16, 64 << 20)] = 64,
         seconds: Annotated[float, _number(_PANEL_RUN, "--seconds", "How long to publish.", "S")] = 10.0,
         version: ProtocolVersion = None,
         window: Annotated[
@@ -154,7 +161,7 @@ def _command(pattern: str) -> Any:
         json: Annotated[
             bool, typer.Option("--json", help="Print the report as JSON.", rich_help_panel=_PANEL_RUN)
         ] = False,
-        threads: Annotated[int, _whole(_PANEL_SWARM, "--threads", "Threads per process.", least=1)] = 1,
+        threads: Annotated[int, _whole(_PANEL_SWARM, "--threads", "Threads per process.", least=1, most=256)] = 1,
         processes: Annotated[
             int,
             _whole(
