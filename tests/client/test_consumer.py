@@ -240,3 +240,33 @@ def test_nobody_there(scripted: ScriptedBroker) -> None:
     scripted.close()
     with pytest.raises(ConnectError, match=scripted.url):
         Consumer(scripted.url, "a", timeout_s=30.0).connect()
+
+
+def test_a_session_taken_up_is_subscribed_once_connect_returns(scripted: ScriptedBroker, pool: Threads) -> None:
+    """The process before may have subscribed to something else: what was published then was never delivered."""
+    consumer = Consumer(scripted.url, "a", client_id="c", session_expiry_s=60, report=False)
+    connected = pool.submit(consumer.connect)
+    with scripted.next() as client:
+        client.accept(session_present=True)
+        client.publish("b", b"1", packet_id=1)
+        with pytest.raises(TimeoutError):
+            connected.result(0.3)
+        client.grant()
+        connected.result(s.TIMEOUT_S)
+        assert next(consumer.messages()).payload == b"1"
+        consumer.abort()
+
+
+def test_a_session_taken_up_whose_messages_leave_no_room_for_suback(scripted: ScriptedBroker, pool: Threads) -> None:
+    """SUBACK comes behind them, and nothing more is read until somebody takes some."""
+    consumer = Consumer(scripted.url, "a", client_id="c", session_expiry_s=60, report=False, high=2, low=1)
+    connected = pool.submit(consumer.connect)
+    with scripted.next() as client:
+        client.accept(session_present=True)
+        for number in range(6):
+            client.publish("b", b"%d" % number, packet_id=number + 1)
+        client.grant()
+        connected.result(s.TIMEOUT_S)
+        messages = consumer.messages()
+        assert [next(messages).payload for _ in range(6)] == [b"%d" % number for number in range(6)]
+        consumer.abort()

@@ -40,7 +40,10 @@ pub(crate) struct Connection<'a> {
     pub started: Instant,
     /// CONNACK and SUBACK have to be here by then.
     pub ready_by: Instant,
+    /// What comes is taken as far as there is room, and what is published goes.
     pub is_ready: bool,
+    /// Whoever waits for it to be connected and subscribed has been told.
+    pub is_up: bool,
     pub heard: Heard,
     /// What was read has not all been handled: there was no room.
     pub has_leftovers: bool,
@@ -77,7 +80,7 @@ impl Connection<'_> {
                 Closing::Until(at) if orders.is_settled || Instant::now() >= at => return self.say_goodbye(),
                 _ => {}
             }
-            if !self.is_ready && Instant::now() >= self.ready_by {
+            if !self.is_up && Instant::now() >= self.ready_by {
                 let after_s = self.options.connect_timeout.as_secs_f64();
                 return Err(ClientError::TimedOut { what: "CONNACK", after_s });
             }
@@ -168,7 +171,7 @@ impl Connection<'_> {
         }
         (state.asleep, state.paused) = (true, orders.is_paused);
         let ping = self.protocol.next_tick_ms().map(|ms| self.started + Duration::from_millis(ms));
-        let ready_by = (!self.is_ready).then_some(self.ready_by);
+        let ready_by = (!self.is_up).then_some(self.ready_by);
         let closing = match orders.closing {
             Closing::Until(at) => Some(at),
             _ => None,
@@ -267,18 +270,28 @@ impl Connection<'_> {
         if let Some(session_present) = self.heard.session_present.take() {
             self.shared.lock().connected_to_session(session_present);
             self.subscribe()?;
-            // A session has its subscriptions: its messages come before SUBACK, and somebody must take them.
-            if session_present || self.options.subscribe.is_none() {
-                self.be_ready();
+            // A session has its subscriptions: its messages come before SUBACK, and somebody must take them. Who begins has perhaps
+            // others than the process before, and waits for SUBACK.
+            self.is_ready = session_present;
+            if self.options.subscribe.is_none() || (session_present && !self.shared.lock().is_starting()) {
+                self.be_up();
             }
         }
-        let Some(reasons) = self.heard.subscribed.take() else { return Ok(()) };
+        let Some(reasons) = self.heard.subscribed.take() else { return self.make_room_for_suback() };
         let filters = self.options.subscribe.iter().flat_map(|subscribe| &subscribe.filters);
         if let Some((filter, reason)) = filters.zip(reasons).find(|(_, reason)| reason.is_error()) {
             return Err(ClientError::Rejected { what: format!("subscription to {filter:?}"), reason });
         }
-        if !self.is_ready {
-            self.be_ready();
+        if !self.is_up {
+            self.be_up();
+        }
+        Ok(())
+    }
+
+    /// Where so much has come before SUBACK that nothing more is read, somebody has to take it first.
+    fn make_room_for_suback(&mut self) -> Result<(), ClientError> {
+        if self.is_ready && !self.is_up && (self.has_leftovers || self.shared.lock().is_paused()) {
+            self.be_up();
         }
         Ok(())
     }
@@ -296,8 +309,8 @@ impl Connection<'_> {
         sent.map_err(|error| ClientError::Invalid(error.to_string()))
     }
 
-    fn be_ready(&mut self) {
-        self.is_ready = true;
+    fn be_up(&mut self) {
+        (self.is_ready, self.is_up) = (true, true);
         let mut state = self.shared.lock();
         state.connected();
         self.shared.wake(Waiter::Change, true);

@@ -66,6 +66,11 @@ impl State {
         self.pending.contains(&id) || self.draining
     }
 
+    /// Whether it has never been connected and subscribed.
+    pub fn is_starting(&self) -> bool {
+        self.phase == Phase::Starting
+    }
+
     /// The socket is not to be read, unless answers to publishes are due, which would otherwise never come.
     pub fn is_paused(&self) -> bool {
         self.waiting.is_high() && !self.awaits_answers()

@@ -62,6 +62,7 @@ impl Thread {
             started: self.started,
             ready_by,
             is_ready: false,
+            is_up: false,
             heard: Heard::default(),
             has_leftovers: false,
             // What a broker says out of turn may have come with the handshake.
