@@ -11,7 +11,7 @@ use super::counters::{CONNECTIONS_LATE, CONNECTIONS_REFUSED, SLOW_READERS};
 use super::error::HttpError;
 use super::pace::{Pace, TooSlow};
 use super::places::Place;
-use super::request::{Body, HEAD_BYTES_MAX, Read, read};
+use super::request::{HEAD_BYTES_MAX, Read, read};
 use super::route::Route;
 use super::server::too_many;
 use super::settings::Settings;
@@ -19,8 +19,8 @@ use crate::system;
 
 /// Bytes that one write is given.
 const PIECE_BYTES: usize = 256 << 10;
-/// Who is refused in the midst of sending is heard out for so long and so much, unread: closed at once, the kernel would throw
-/// away what the peer was told.
+/// Who is answered is heard out for so long and so much, unread, until it closes: it may be in the midst of a body, or have begun
+/// another request, and closed at once the kernel would throw away what it was told.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: usize = 16 << 20;
 
@@ -57,7 +57,7 @@ pub(super) fn serve(
     if !place.asks() {
         return Ok(());
     }
-    let (answer, only_head, is_heard_out) = match *read {
+    let (answer, only_head) = match *read {
         Read::Whole(request) => {
             let is_for_health = Route::of(&request.path).is_some_and(Route::is_open);
             let answer = if place.is_kept && !is_for_health {
@@ -67,12 +67,12 @@ pub(super) fn serve(
             } else {
                 answering.answer(&request, peer)
             };
-            (answer, request.method == "HEAD", request.body != Body::Nothing)
+            (answer, request.method == "HEAD")
         }
         _ => {
             answering.no_http(&address);
             let message = "Invalid HTTP request received";
-            (HttpError::new(400, "bad_request", message, "send a request of HTTP/1.1").into(), false, true)
+            (HttpError::new(400, "bad_request", message, "send a request of HTTP/1.1").into(), false)
         }
     };
     // A read of a stream has a place and a time of its own. Of the others who takes nothing makes room, the oldest first.
@@ -87,7 +87,7 @@ pub(super) fn serve(
     }
     connection.shutdown(Shutdown::Write)?;
     drop(answer);
-    if is_heard_out && place.waits(connection) { hear_out(connection) } else { Ok(()) }
+    if place.waits(connection) { hear_out(connection) } else { Ok(()) }
 }
 
 fn head(mut connection: &TcpStream, patience: Duration) -> io::Result<Head> {
