@@ -14,7 +14,7 @@ use crate::shard::connections::fences::Fences;
 use crate::shard::connections::packet_ends::PacketEnds;
 use crate::shard::connections::rate::Rate;
 use crate::shard::connections::skipping::Skipping;
-use crate::shard::publish::room::Room;
+use crate::shard::publish::room::RoomAnswer;
 use crate::shard::rights::permissions::Permissions;
 use crate::shard::subscribe::parts::Parts;
 use crate::shard::verdicts::gate::Gate;
@@ -70,7 +70,7 @@ pub(crate) struct Connection {
     /// How much it may send, where that is limited.
     pub(crate) rate: Option<Box<Rate>>,
     /// Whether its next message can be retained.
-    pub(crate) room: Room,
+    pub(crate) room: RoomAnswer,
     /// Of the packet at the beginning of `input` so much is done.
     pub(in crate::shard) parts: Option<Box<Parts>>,
     /// A packet that is too large, of which the rest is thrown away.
@@ -169,7 +169,7 @@ impl Connection {
             stalled_since_ms: 0,
             watched: false,
             rate: None,
-            room: Room::Unknown,
+            room: RoomAnswer::Unknown,
             parts: None,
             skipping: None,
             published: 0,

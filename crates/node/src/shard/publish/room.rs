@@ -11,8 +11,6 @@
 //! must not pose as the newest; and of a full queue the newest message is dropped. Between the answer and the message somebody
 //! else may fill a queue; then it is as for those who cannot be told.
 
-use std::sync::atomic::Ordering;
-
 use lapwing_codec::{Publish, ReasonCode};
 use lapwing_session::{Inbound, Message, Routed, SessionKey};
 
@@ -30,12 +28,9 @@ use crate::shard::publish::route::Target;
 use crate::shard::subscribe::SubscribeRoom;
 use crate::slot::ShardId;
 
-/// Expired messages that a shard gives up in one turn.
-pub(in crate::shard) const EXPIRED_PER_TURN: usize = 1024;
-
 /// What a connection knows about the room for its next message.
 #[derive(Debug, Default)]
-pub(crate) enum Room {
+pub(crate) enum RoomAnswer {
     /// Nothing; nor need it.
     #[default]
     Unknown,
@@ -46,16 +41,6 @@ pub(crate) enum Room {
 }
 
 impl Shard {
-    /// Gives up what has expired here when somebody has found no room for a retained message.
-    pub(in crate::shard) fn make_retained_room(&mut self) {
-        let wanted = self.shared.retained_wanted.load(Ordering::Relaxed);
-        if wanted != self.retained.wanted {
-            self.retained.wanted = wanted;
-            self.retained.table.give_up_some_expired(EXPIRED_PER_TURN, self.now_ms);
-            self.count_retained();
-        }
-    }
-
     /// Whether a message needs room that is asked for before it is taken, and has not been yet.
     #[inline]
     pub(in crate::shard) fn needs_room(&mut self, index: usize, client: &Client, publish: &Publish<'_>) -> bool {
@@ -64,7 +49,7 @@ impl Shard {
         }
         let needs_any = needs_retained(publish) || self.needs_queues();
         let connection = if needs_any { self.clients.connection(index) } else { None };
-        let is_known = connection.is_none_or(|connection| !matches!(connection.room, Room::Unknown));
+        let is_known = connection.is_none_or(|connection| !matches!(connection.room, RoomAnswer::Unknown));
         // What is in doubt is not refused: some have had it since before the node started, and it may be what fills their queues.
         !is_known && !self.clients.peek(client.session).is_some_and(|row| row.session.is_doubted(publish))
     }
@@ -122,10 +107,10 @@ impl Shard {
     ) -> bool {
         let Some(connection) = self.clients.connection(index) else { return false };
         if missing.is_some() || asked.is_empty() {
-            connection.room = Room::Answered { missing, reserved };
+            connection.room = RoomAnswer::Answered { missing, reserved };
             return false;
         }
-        connection.room = Room::Asked { left: asked.len() as u32, missing: None, reserved };
+        connection.room = RoomAnswer::Asked { left: asked.len() as u32, missing: None, reserved };
         connection.paused = Some(Pause::Gate);
         let born = connection.born;
         for &(shard, wanted) in asked {
@@ -198,14 +183,14 @@ impl Shard {
     ) {
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
         match std::mem::take(&mut connection.room) {
-            Room::Asked { left, missing, reserved } => {
+            RoomAnswer::Asked { left, missing, reserved } => {
                 let (room, no_room) = found.map_or_else(|no_room| (None, Some(no_room)), |room| (room, None));
                 let (missing, reserved) = (missing.or(no_room), reserved.or(room));
                 if left > 1 {
-                    connection.room = Room::Asked { left: left - 1, missing, reserved };
+                    connection.room = RoomAnswer::Asked { left: left - 1, missing, reserved };
                     return;
                 }
-                connection.room = Room::Answered { missing, reserved };
+                connection.room = RoomAnswer::Answered { missing, reserved };
                 self.leave_gate(index);
             }
             other => connection.room = other,
@@ -220,7 +205,7 @@ impl Shard {
         inbound: &Inbound<'_>,
     ) -> Result<Option<ReservedRoom>, Flow> {
         let Some(connection) = self.clients.connection(index) else { return Ok(None) };
-        let Room::Answered { missing, reserved } = std::mem::take(&mut connection.room) else { return Ok(None) };
+        let RoomAnswer::Answered { missing, reserved } = std::mem::take(&mut connection.room) else { return Ok(None) };
         let Some(missing) = missing else { return Ok(reserved.map(|room| *room)) };
         let words = match missing {
             NoRoom::Retained => {

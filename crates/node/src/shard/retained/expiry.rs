@@ -1,15 +1,28 @@
 //! Retained messages that have expired leave by themselves, soon after their time, from memory and from the log: values of
 //! devices that are gone must not wait there until somebody publishes something else.
 
+use std::sync::atomic::Ordering;
+
 use lapwing_codec::QoS;
 
-use crate::shard::publish::room::EXPIRED_PER_TURN;
 use crate::shard::{Due, Shard};
 
+/// Expired messages that a shard gives up in one turn.
+const EXPIRED_PER_TURN: usize = 1024;
 /// Nobody sees a message after its time, so those of a second go together.
 const LATE_MS: u64 = 1_000;
 
 impl Shard {
+    /// Gives up what has expired here when somebody has found no room for a retained message.
+    pub(in crate::shard) fn make_retained_room(&mut self) {
+        let wanted = self.shared.retained_wanted.load(Ordering::Relaxed);
+        if wanted != self.retained.wanted {
+            self.retained.wanted = wanted;
+            self.retained.table.give_up_some_expired(EXPIRED_PER_TURN, self.now_ms);
+            self.count_retained();
+        }
+    }
+
     /// Lets what expires next wake this shard, unless an earlier timer does so anyway.
     pub(in crate::shard) fn watch_retained(&mut self) {
         let Some(at_ms) = self.retained.table.next_expiry_ms() else { return };
