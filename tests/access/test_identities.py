@@ -96,6 +96,22 @@ def test_a_session_belongs_to_who_began_it(broker: lapwing.Broker, join: Join, v
     assert again.message().payload == b"queued"
 
 
+def test_an_empty_session_keeps_its_client_id_from_the_anonymous_alone(
+    broker: lapwing.Broker, join: Join, version: int
+) -> None:
+    """Connected once and gone, it would keep a client id from its user for as long as sessions live, and protect nothing."""
+    squatted = f"bobs-{version}"
+    join("alice", squatted, keep=True).close()
+    assert knock(broker, version, squatted) == CLIENT_ID_REFUSED[version]
+    bob = join("bob", squatted, keep=True)
+    assert not bob.session_present
+    alice = {"username": "alice", "password": PASSWORD}
+    assert knock(broker, version, squatted, **alice) == CLIENT_ID_REFUSED[version], "he is connected"
+    bob.round_trip()
+    bob.close()
+    assert join("alice", squatted, keep=True).session_present is False
+
+
 def test_the_same_identity_takes_over(join: Join, version: int) -> None:
     first = join("alice", "twice", keep=True)
     second = join("alice", "twice", keep=True)

@@ -67,6 +67,13 @@ impl Session {
         self.acks.qos1() + self.receipts.len().max(self.acks.qos2())
     }
 
+    /// Whether there is Session State beyond that the session exists (MQTT 5.0, 4.1): a subscription, a message for its client or
+    /// from it that is not done, a will that waits. Without any nobody loses something with the session.
+    pub fn has_state(&self) -> bool {
+        let messages = self.queued_messages() + self.inflight_messages() + self.received_messages();
+        messages > 0 || self.has_doubts() || self.will.is_some() || self.subscriptions().len() > 0
+    }
+
     /// The version that its client speaks, while it has a connection.
     pub fn version(&self) -> Option<Version> {
         self.link.as_ref().map(|link| link.version)

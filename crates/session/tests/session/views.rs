@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use lapwing_codec::{Ack, Packet, PublishProperties, QoS, Version};
+use lapwing_codec::{Ack, Packet, PublishProperties, QoS, SubscriptionOptions, Version};
 use lapwing_session::{
     Accepted, Bound, CommitToken, Delivered, DropReason, Fact, Fate, Outcome, QueuedView, Routed, Settings,
 };
@@ -99,4 +99,28 @@ fn messages_from_the_client_are_counted_until_they_are_done() {
     let now_ms = rig.now_ms;
     assert!(!rig.disconnected().ended);
     assert_eq!((rig.session().version(), rig.session().ends_at_ms()), (None, Some(now_ms + 600_000)));
+}
+
+/// What makes a session more than a name: a subscription, a message for its client or from it until that is done?
+#[test]
+fn a_session_has_state_while_it_has_anything_to_lose() {
+    let mut rig = Rig::connected(&connect_persistent(Version::V5), Settings::default());
+    assert!(!rig.session().has_state());
+    let reply = rig.subscribe(&[("t", SubscriptionOptions::new(QOS1))], |_| Ok(())).unwrap();
+    rig.reply(reply).unwrap();
+    assert!(rig.session().has_state(), "a subscription");
+    let (reply, _) = rig.unsubscribe(&["t"]);
+    rig.reply(reply).unwrap();
+    assert!(!rig.session().has_state());
+    assert_eq!(rig.deliver(publish("t", QOS1, 1), &[grant(QOS1)]), Delivered::Sent);
+    assert!(rig.session().has_state(), "a message under way");
+    rig.done(Packet::PubAck(Ack::success(id(1))));
+    assert!(!rig.session().has_state());
+    rig.published(publish("t", QOS2, 2), Accepted::Now);
+    assert!(rig.session().has_state(), "PUBREL has not come");
+    rig.done(Packet::PubRel(Ack::success(id(2))));
+    assert!(!rig.session().has_state());
+    assert!(!rig.disconnected().ended);
+    assert_eq!(rig.deliver(publish("t", QOS1, 1), &[grant(QOS1)]), Delivered::Queued);
+    assert!(rig.session().has_state(), "a message that waits");
 }

@@ -52,11 +52,13 @@ fn a_delayed_will() {
     assert_eq!(rig.disconnected().will, None);
     let due_ms = rig.now_ms + 30_000;
     assert_eq!(rig.session().deadline_ms(), Some(due_ms));
+    assert!(rig.session().has_state(), "nobody else gets its client id");
     rig.now_ms = due_ms - 1;
     assert_eq!(rig.tick().will, None);
     rig.now_ms = due_ms;
     let tick = rig.tick();
     assert!(tick.will.is_some() && !tick.ended);
+    assert!(!rig.session().has_state());
     assert_eq!(rig.session().deadline_ms(), Some(due_ms + 570_000), "then the session expires");
 
     let mut rig = Rig::connected(&connect, Settings::default());

@@ -11,7 +11,7 @@ use crate::shard::connections::session_row::SessionRow;
 impl Shard {
     /// The session that the client has already, taken out of the table and off its former connection.
     ///
-    /// One that nobody in particular began ends here when somebody with a name comes: it is not theirs to read.
+    /// One that another identity has begun, and that is not kept from others, ends here: it is not theirs to read.
     pub(super) fn take_existing(&mut self, client_id: &str, identity: &Identity) -> Option<SessionRow> {
         let key = self.clients.find(client_id)?;
         if let Some(former) = self.clients.row(key)?.connection {

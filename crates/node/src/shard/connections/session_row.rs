@@ -1,5 +1,6 @@
 //! A session in its shard's table, with what belongs to it there.
 
+use lapwing_access::Identity;
 use lapwing_session::{Fact, Session};
 
 use crate::identity_shares::HeldPlace;
@@ -58,6 +59,13 @@ impl SessionRow {
             membership,
             kept_as: LoggedAs::default(),
         }
+    }
+
+    /// Whether `newcomer`, who has not begun the session, is kept from its client id: somebody in particular has begun it, and is
+    /// here or has something in it. A name gets the id of one that is neither: nobody loses anything, and nobody squats it so.
+    pub(in crate::shard) fn is_kept_from(&self, newcomer: &Identity) -> bool {
+        let is_held = newcomer.is_anonymous() || self.connection.is_some() || self.session.has_state();
+        !self.standing.identity.is_anonymous() && is_held
     }
 
     /// Gathers what the session has told for the log; true when what it has just written must not leave before that is

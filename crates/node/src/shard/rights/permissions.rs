@@ -64,8 +64,8 @@ impl Shard {
     /// session is counted for its identity.
     ///
     /// A session belongs to the identity that began it: who else comes with its client id could read what is queued for
-    /// it, or throw it out. Only what nobody in particular began may be taken by somebody with a name; it is then ended,
-    /// see [`Shard::take_existing`].
+    /// it, or throw it out. Only what nobody in particular began, or has neither a connection nor anything in it, may be
+    /// taken by somebody with a name; it is then ended, see [`Shard::take_existing`].
     pub(in crate::shard) fn permit_connect(
         &mut self,
         index: usize,
@@ -90,13 +90,12 @@ impl Shard {
             self.counters.access.refused(Refused::ClientId, 1);
             return Err(ReasonCode::ClientIdentifierNotValid);
         }
-        let owner =
-            self.clients.find(client_id).and_then(|key| self.clients.row(key)).map(|row| &row.standing.identity);
-        if owner.is_some_and(|owner| owner != identity && !owner.is_anonymous()) {
+        let session = self.clients.find(client_id).and_then(|key| self.clients.row(key));
+        let is_its_own = session.as_ref().is_some_and(|row| row.standing.identity == *identity);
+        if !is_its_own && session.is_some_and(|row| row.is_kept_from(identity)) {
             self.counters.access.refused(Refused::ClientId, 1);
             return Err(ReasonCode::ClientIdentifierNotValid);
         }
-        let is_its_own = owner.is_some_and(|owner| owner == identity);
         let bridges = self.shared.config.limits.mqtt_bridges;
         if connect.is_bridge && !(bridges && self.shared.authority.may(identity, Right::Bridge, "")) {
             // The answer to a level that is not known: the other broker comes again as a client like all.
