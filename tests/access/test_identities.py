@@ -99,7 +99,7 @@ def test_a_session_belongs_to_who_began_it(broker: lapwing.Broker, join: Join, v
 def test_an_empty_session_keeps_its_client_id_from_the_anonymous_alone(
     broker: lapwing.Broker, join: Join, version: int
 ) -> None:
-    """Connected once and gone, it would keep a client id from its user for as long as sessions live, and protect nothing."""
+    """Connected once and gone, it would keep an id from its user for as long as sessions live, and protect nothing."""
     squatted = f"bobs-{version}"
     join("alice", squatted, keep=True).close()
     assert knock(broker, version, squatted) == CLIENT_ID_REFUSED[version]

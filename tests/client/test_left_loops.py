@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import aclosing
 
 import pytest
 from threads import Threads
@@ -125,5 +126,29 @@ def test_asyncio(lapwing_broker: Broker) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await waiting
             assert await some(consumer, 3) == [2, 3, 4]
+
+    asyncio.run(asyncio.wait_for(run(), TIMEOUT_S))
+
+
+def test_asyncio_closes_a_loop(lapwing_broker: Broker) -> None:
+    """As `break` does; and one that is kept over the end of its connection takes and answers nothing on the next."""
+
+    async def run() -> None:
+        consumer = AsyncConsumer(lapwing_broker.url, "left/#", report=False)
+        await consumer.connect()
+        await asyncio.to_thread(publish, lapwing_broker, 2)
+        async with aclosing(consumer.messages(TIMEOUT_S)) as closed:
+            assert (await anext(closed)).payload == b"0"
+        with pytest.raises(StopAsyncIteration):
+            await anext(closed)
+        kept = consumer.messages(TIMEOUT_S)
+        assert (await anext(kept)).payload == b"0"
+        consumer.abort()
+        await consumer.connect()
+        await asyncio.to_thread(publish, lapwing_broker, 1)
+        assert [message.payload async for message in kept] == [b"1"], "what was here before"
+        assert (await anext(consumer.messages(TIMEOUT_S))).payload == b"0"
+        assert consumer.counters.processed == 0
+        await consumer.close()
 
     asyncio.run(asyncio.wait_for(run(), TIMEOUT_S))

@@ -6,53 +6,12 @@
 //! goes before it.
 
 use crate::inherited::Inherited;
-use lapwing_codec::{PacketId, QoS};
+use crate::unanswered::{Entry, Stage};
+use lapwing_codec::PacketId;
 use std::collections::VecDeque;
 
 /// Room for SUBSCRIBE and UNSUBSCRIBE beside a full window of publishes.
 const WINDOW_MAX: u16 = u16::MAX - 64;
-
-/// Which answer an entry waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// PUBCOMP of what an earlier process may have left under its id: the PUBLISH has not gone. See [`Inherited`].
-    Clearing,
-    PubAck,
-    PubRec,
-    PubComp,
-    SubAck,
-    UnsubAck,
-}
-
-impl Stage {
-    pub fn is_publish(self) -> bool {
-        matches!(self, Self::Clearing | Self::PubAck | Self::PubRec | Self::PubComp)
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub stage: Stage,
-    /// What the caller calls this packet.
-    pub token: u64,
-    /// Reason codes that its answer has, of a SUBSCRIBE: one for each filter.
-    pub codes: usize,
-    /// Position in the order of sending.
-    order: u64,
-    /// The encoded PUBLISH, kept until it goes, and for a resend if the client keeps its session.
-    packet: Option<Box<[u8]>>,
-}
-
-/// The DUP flag in the first byte of a PUBLISH.
-const DUP: u8 = 0b1000;
-
-impl Entry {
-    fn mark_repeated(&mut self, repeated: bool) {
-        if let Some(first) = self.packet.as_mut().and_then(|packet| packet.first_mut()) {
-            *first = if repeated { *first | DUP } else { *first & !DUP };
-        }
-    }
-}
 
 /// What to send again.
 pub(crate) enum Again<'a> {
@@ -270,10 +229,6 @@ impl Inflight {
             (Some(packet), Stage::PubAck | Stage::PubRec) => Some(Again::Publish(packet, entry.token)),
             _ => Some(Again::PubRel(id)),
         }
-    }
-
-    pub fn stage_of(qos: QoS) -> Stage {
-        if qos == QoS::ExactlyOnce { Stage::PubRec } else { Stage::PubAck }
     }
 }
 

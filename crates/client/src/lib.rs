@@ -33,6 +33,7 @@ mod protocol;
 mod received;
 mod rejections;
 mod tls_options;
+mod unanswered;
 mod wire;
 mod words;
 

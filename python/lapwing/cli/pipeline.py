@@ -173,7 +173,7 @@ def migrate(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The --out of a job that does not run.")],
 ) -> None:
     """Bring tables of an earlier release over: columns that are new, null in old rows, and folders by day."""
-    from lapwing.pipeline.maintain import migrate as migrated
+    from lapwing.pipeline.migrate import migrate as migrated
 
     for name, columns in migrated(out).items():
         typer.echo(f"{name}: {', '.join(columns) if columns else 'nothing to do'}")

@@ -83,8 +83,8 @@ class AsyncConsumer:
         """Says that work goes on, in a handler that may take seconds; see `Consumer.alive`."""
         self._intake.connected().report()
 
-    def messages(self, timeout_s: float | None = None) -> AsyncIterator[Delivery]:
-        """Messages as they come; see `Consumer.messages`."""
+    def messages(self, timeout_s: float | None = None) -> AsyncMessages:
+        """Messages as they come; see `Consumer.messages`. ``aclose`` leaves the loop, as `break` does."""
         return AsyncMessages(self.connect, self._intake, self._hands, self._hear, timeout_s)
 
     def batches(
@@ -92,7 +92,7 @@ class AsyncConsumer:
         max: int | None = None,  # noqa: A002 (the word for it)
         wait_ms: float = 50.0,
         timeout_s: float | None = None,
-    ) -> AsyncIterator[list[Delivery]]:
+    ) -> AsyncBatches:
         """Messages by the batch; see `Consumer.batches`."""
         size = self._intake.batch_of(max)
         return AsyncBatches(self.connect, self._intake, self._hands, self._hear, timeout_s, size, wait_ms / 1000)
@@ -187,7 +187,7 @@ class AsyncConsumer:
     async def _next(self) -> Delivery | None:
         link = self._intake.connected()
         with core_failures(self._intake.plan.url):
-            while (message := self._hands.next_message(link)) is None:
+            while (message := self._hands.next_message(link, None, 0.0)) is None:
                 if link.is_dry() or not await self._hear(None):
                     return None
         return message

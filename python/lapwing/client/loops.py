@@ -5,20 +5,20 @@ from __future__ import annotations
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from lapwing import _core
 from lapwing.client.failures import core_failures
+from lapwing.client.hands import Hands
 from lapwing.client.intake import Delivery, Intake
-from lapwing.client.left import LeftInHand, without
 from lapwing.client.options import POLL_S
 
 
-class Busy:
+class Busy(Hands):
     """The threads that are at work, the loops that go on, and what was in hand of those that were left."""
 
     def __init__(self) -> None:
-        self.left = LeftInHand()
+        super().__init__()
         self._changed = threading.Condition()
         self._threads: dict[int, int] = {}
         self._loops: weakref.WeakSet[Loop] = weakref.WeakSet()
@@ -53,31 +53,17 @@ class Busy:
         self.left.put(loop.link, loop.thread, loop.in_hand)
         self.ends(loop)
 
-    def next_message(self, link: _core.Link, done: Delivery | None, wait_s: float) -> Delivery | None:
-        """Answers ``done``, if given, and takes what is next: first of what was left."""
-        left = self.left.take(link, 1)
-        if not left:
-            return link.turn(done, wait_s)
-        if done is not None:
-            link.finish([done])
-        return left[0]
-
-    def answered(self, messages: Sequence[Delivery]) -> None:
-        """They were done or refused: no loop of this thread that is left leaves them to another."""
-        self.left.answered(messages)
-        for loop in self._own_loops():
-            loop.in_hand = without(loop.in_hand, messages)
-
     def end_own_loops(self, link: _core.Link, *, finished: bool) -> None:
         """The loops of this thread are over; what they have, or had, in hand is done, or left to others."""
         end = link.finish if finished else link.leave
-        for loop in self._own_loops():
+        for loop in self.own_loops():
             end(loop.in_hand)
             loop.in_hand = []
             self.ends(loop)
         end(self.left.take_of(threading.get_ident()))
 
-    def _own_loops(self) -> list[Loop]:
+    def own_loops(self) -> list[Loop]:
+        """Those that this thread has begun."""
         me = threading.get_ident()
         with self._changed:
             return [loop for loop in self._loops if loop.thread == me]

@@ -12,21 +12,19 @@ from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, Field
-from deltalake.schema import PrimitiveType
+from deltalake import DeltaTable
 
-from lapwing.contracts.tables import KEYS, TABLES
+from lapwing.contracts.tables import KEYS
 from lapwing.errors import ConfigError
-from lapwing.pipeline import by_day
 from lapwing.pipeline import maintain as module
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
-from lapwing.pipeline.maintain import BY_DAY, OF_DEVICES, RECORDS, maintain, migrate
-from lapwing.pipeline.maintenance_lock import MAINTENANCE, MIGRATION, at_work
+from lapwing.pipeline.maintain import OF_DEVICES, maintain
+from lapwing.pipeline.migrate import migrate
 from lapwing.pipeline.report.tables import read
-from lapwing.pipeline.sinks.columns import delta_schema
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_file, write_files
+from lapwing.pipeline.tables_at_hand import RECORDS
 from lapwing.pipeline.transforms.seen_rows import SEEN_SCHEMA, joined_marks, reading_marks
 
 AGES = 10**12
@@ -273,79 +271,7 @@ def test_a_memory_that_cannot_be_joined_stays_as_it_was(tmp_path: Path, monkeypa
     assert there == {*after.files(), str(after.folder / "_delta_log")}
 
 
-def test_a_table_with_deletion_vectors_is_not_brought_over(tmp_path: Path) -> None:
-    """Written anew as its files are, it would have again what somebody has deleted."""
-    DeltaTable.create(tmp_path / "tables" / "readings", delta_schema(TABLES["readings"]))
-    DeltaTable(tmp_path / "tables" / "readings").alter.set_table_properties({"delta.enableDeletionVectors": "true"})
-    with pytest.raises(TableError, match=r"readings cannot be brought over.*deletion vectors.*DROP FEATURE"):
-        migrate(tmp_path)
-
-
-def test_a_table_of_an_earlier_release_is_named_and_brought_over(tmp_path: Path) -> None:
-    old = [field for field in TABLES["seen"].arrow_schema() if field.name != "prints"]
-    DeltaTable.create(tmp_path / "tables" / "seen", pa.schema(old))
-    with pytest.raises(TableError, match=r"no column prints.*run lapwing pipeline migrate"):
-        opened(tmp_path, "seen")
-    assert migrate(tmp_path) == {"seen": ["prints"]}
-    assert migrate(tmp_path) == {"seen": []}
-    add(tmp_path, "seen", device="a")
-    assert column(tmp_path, "seen", "device") == ["a"]
-    DeltaTable.create(tmp_path / "tables" / "quality", pa.schema([pa.field("device", pa.string())]))
-    with pytest.raises(TableError, match=r"quality has no column minute.*give another --out"):
-        migrate(tmp_path)
-
-
-def test_what_lay_in_one_folder_gets_folders_by_day(tmp_path: Path) -> None:
-    """With its positions, its settings, columns of others, and what columns mean."""
-    record = TABLES["readings"]
-    folder = tmp_path / "tables" / "readings"
-    DeltaTable.create(folder, delta_schema(record), name="readings", configuration={"delta.checkpointInterval": "50"})
-    for days, device in ((0, "a"), (3, "b"), (0, "c")):
-        add(tmp_path, "readings", device=device, ingress_at=NOW - timedelta(days=days), observed_at=NOW)
-    add(tmp_path, "readings", device="d", ingress_at=None, observed_at=NOW - timedelta(days=1))
-    DeltaTable(folder).alter.add_columns([Field("note", PrimitiveType("string"), nullable=True)])
-    assert not opened(tmp_path, "readings").is_by_day
-    assert migrate(tmp_path) == {"readings": [BY_DAY]}
-    assert migrate(tmp_path) == {"readings": []}
-    sink = opened(tmp_path, "readings")
-    assert sink.is_by_day
-    days_of = sorted(Path(file).parent.name for file in sink.files())
-    assert days_of == ["day=2026-03-07", "day=2026-03-09", "day=2026-03-10"]
-    assert column(tmp_path, "readings", "device") == ["a", "b", "c", "d"]
-    assert sink.positions("s", [0]) == {0: 1}
-    table = DeltaTable(folder)
-    assert table.metadata().configuration["delta.checkpointInterval"] == "50"
-    assert [each.name for each in table.schema().fields] == [*record.names, "note"]
-    assert [each.nullable for each in table.schema().fields] == [*(each.nullable for each in record), True]
-    assert table.schema().fields[0].metadata["comment"] == record.fields[0].meaning
-    add(tmp_path, "readings", device="e", ingress_at=NOW, day="2026-03-10")
-    assert maintain(tmp_path, keep_days=1, now=NOW)[0].rows_deleted == 1
-    assert column(tmp_path, "readings", "device") == ["a", "c", "d", "e"]
-
-
-def test_a_migration_that_fails_has_changed_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    DeltaTable.create(tmp_path / "tables" / "readings", delta_schema(TABLES["readings"]))
-    add(tmp_path, "readings", device="a", ingress_at=NOW, observed_at=NOW)
-    monkeypatch.setattr(by_day, "days", Mock(side_effect=OSError("No space left on device")))
-    with pytest.raises(TableError, match=r"No space left on device.*nothing has changed; is there room"):
-        migrate(tmp_path)
-    assert column(tmp_path, "readings", "device") == ["a"]
-    assert not opened(tmp_path, "readings").is_by_day
-
-
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
     for act in (maintain, migrate):
         with pytest.raises(ConfigError, match="there are no tables"):
             act(tmp_path)
-
-
-def test_a_migration_is_beside_nobody(tmp_path: Path) -> None:
-    """It writes tables anew that maintenance has at hand, which is beside other maintenance and is told so."""
-    add(tmp_path, "quality", device="d", minute=NOW)
-    with at_work(tmp_path, MAINTENANCE):
-        maintain(tmp_path)
-        with pytest.raises(TableError, match="maintain is at work here"):
-            migrate(tmp_path)
-    with at_work(tmp_path, MIGRATION), pytest.raises(TableError, match="migrate is at work here"):
-        maintain(tmp_path)
-    assert migrate(tmp_path) == {"quality": []}

@@ -3,8 +3,9 @@
 use super::{Protocol, ServerLimits, State};
 use crate::error::ClientError;
 use crate::events::{Answer, Connected, Events, Rejected};
-use crate::inflight::{Again, Stage};
+use crate::inflight::Again;
 use crate::received::Received;
+use crate::unanswered::Stage;
 use lapwing_codec as codec;
 use lapwing_codec::{Ack, Packet, PacketId, Publish, QoS, ReasonCode, ReasonProperties};
 

@@ -8,10 +8,11 @@ mod answers;
 mod incoming;
 
 use crate::error::ClientError;
-use crate::inflight::{Inflight, Stage};
+use crate::inflight::Inflight;
 use crate::keep_alive::KeepAlive;
 use crate::options::Options;
 use crate::received::Received;
+use crate::unanswered::Stage;
 use lapwing_codec::{
     Ack, Connect, ConnectProperties, Disconnect, DisconnectProperties, EncodeError, Limits, Packet, PacketId, Publish,
     QoS, ReasonCode, Subscribe, SubscribeFilters, SubscribeProperties, SubscriptionId, Unsubscribe, UnsubscribeFilters,
@@ -185,7 +186,7 @@ impl Protocol {
         if self.inflight.room() == 0 {
             return Err(SendError::WindowFull);
         }
-        let id = self.take_id(Inflight::stage_of(publish.qos), publish.packet_id, token)?;
+        let id = self.take_id(Stage::of(publish.qos), publish.packet_id, token)?;
         publish.packet_id = Some(id);
         let start = out.len();
         if let Err(error) = publish.encode(self.version, out) {

@@ -53,6 +53,21 @@ def two_that_ended_a_day_ago(scene: Scene) -> None:
     scene.now_us += DAY_S * SECOND_US
 
 
+def stored_and_killed(scene: Scene) -> None:
+    """Two more commands are in the outbox, and have no state."""
+    scene.point = "outbox"
+    with pytest.raises(KilledError):
+        scene.decide(replace(SECOND, at_us=scene.now_us))
+
+
+def found_and_published(scene: Scene) -> None:
+    """The next run finds both, behind the two that have ended."""
+    scene.desk = scene.opened()
+    assert scene.desk.states() == {"outbox": 2}
+    scene.desk.follow_up()
+    assert len(scene.post.sent) == 4
+
+
 def test_what_ended_long_ago_is_not_read(scene: Scene) -> None:
     two_that_ended_a_day_ago(scene)
     with reads() as found:
@@ -86,10 +101,8 @@ def test_stored_and_killed_days_ago_it_is_found_behind_all_that_ended(scene: Sce
     """Its row has no state anywhere: it is neither lost nor decided anew."""
     two_that_ended_a_day_ago(scene)
     scene.desk = scene.opened()
-    scene.point = "outbox"
     again = replace(SECOND, at_us=scene.now_us)
-    with pytest.raises(KilledError):
-        scene.decide(again)
+    stored_and_killed(scene)
     scene.now_us += DAY_S * SECOND_US
     with reads() as found:
         scene.desk = scene.opened()
@@ -131,13 +144,8 @@ def test_tables_of_a_release_that_did_not_count(scene: Scene) -> None:
     with patch.object(DeltaSink, "merge", merge):
         two_that_ended_a_day_ago(scene)
         scene.desk = scene.opened()
-        scene.point = "outbox"
-        with pytest.raises(KilledError):
-            scene.decide(replace(SECOND, at_us=scene.now_us))
-    scene.desk = scene.opened()
-    assert scene.desk.states() == {"outbox": 2}
-    scene.desk.follow_up()
-    assert len(scene.post.sent) == 4
+        stored_and_killed(scene)
+    found_and_published(scene)
 
 
 def test_a_batch_is_decided_once_however_long_ago(scene: Scene) -> None:
@@ -200,13 +208,8 @@ def test_who_is_forgotten_leaves_what_was_stored_and_never_said_to_be_found(scen
     maintain(scene.folder, forget=["a", "c"])
     scene.desk = scene.opened()
     assert (scene.desk.rows(), scene.desk.states()) == ({"outbox": 0, "commands": 0}, {})
-    scene.point = "outbox"
-    with pytest.raises(KilledError):
-        scene.decide(replace(SECOND, at_us=scene.now_us))
-    scene.desk = scene.opened()
-    assert scene.desk.states() == {"outbox": 2}
-    scene.desk.follow_up()
-    assert len(scene.post.sent) == 4
+    stored_and_killed(scene)
+    found_and_published(scene)
     with reads() as found:
         scene.opened()
     assert ("outbox", ["id"], 2) not in found
