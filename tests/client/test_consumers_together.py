@@ -15,6 +15,7 @@ from threads import Threads
 from lapwing import Broker
 from lapwing.client import AsyncConsumer, Consumer, Delivery, Publisher
 
+TIMEOUT_S = 30.0
 Until = Callable[[Callable[[], bool]], None]
 
 HOLDER = """
@@ -236,3 +237,24 @@ def test_async_consumer(broker: Broker) -> None:
             assert consumer.counters.processed == 300
 
     asyncio.run(consume())
+
+
+def test_a_message_is_done_by_who_took_it_alone(broker: Broker) -> None:
+    """Two connections have the same packet ids: another's message would be acknowledged, and never come again."""
+
+    def other_consumer() -> Consumer:
+        return Consumer(broker.url, "other", report=False, client_id="other", session_expiry_s=60)
+
+    with Consumer(broker.url, "one", report=False) as one, Publisher(broker.url) as publisher:
+        with other_consumer() as other:
+            for topic in ("one", "other"):
+                publisher.publish(topic, topic)
+            publisher.flush()
+            ours, theirs = next(one.messages(TIMEOUT_S)), next(other.messages(TIMEOUT_S))
+            other.done(ours)
+            assert (other.counters.processed, other.counters.late, other.counters.working) == (0, 1, 1)
+            one.done(ours)
+            assert (one.counters.processed, one.counters.working) == (1, 0)
+            other.abort()
+        with other_consumer() as other:
+            assert next(other.messages(TIMEOUT_S)).payload == theirs.payload

@@ -21,7 +21,8 @@ class Counters:
         received: Messages that arrived.
         processed: Messages finished well.
         refused: Messages refused, because a handler raised or said so.
-        late: Messages finished after their connection was gone: the broker gives them out again.
+        late: Messages finished after their connection was gone: the broker gives them out again. Another consumer's
+            that were finished here, and are its own still.
         returned: Messages given back unread because their connection was gone: they come again, here or elsewhere.
         dropped: QoS 0 messages dropped: while closing, or because far more came than the marks allow.
         service_us: Mean work of one worker on one message, in microseconds; 0 before the first.

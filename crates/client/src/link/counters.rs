@@ -23,7 +23,8 @@ pub struct Counters {
     pub processed: u64,
     /// Messages that were refused.
     pub refused: u64,
-    /// Messages that were finished after their connection was gone: they come again, here or elsewhere.
+    /// Messages that were finished after their connection was gone: they come again, here or elsewhere. What another link took,
+    /// finished here, too: it is that one's still.
     pub late: u64,
     /// Messages given back unread because their connection was gone: they come again, here or elsewhere.
     pub returned: u64,

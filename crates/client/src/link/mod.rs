@@ -96,13 +96,15 @@ impl Link {
 
     /// Finishes one message and takes the next, as `finish` and `take` do.
     pub fn turn(&self, finished: Option<&Taken>, timeout: Duration) -> Option<Taken> {
-        if let Some(taken) = finished.filter(|taken| taken.close()) {
+        if let Some(taken) = finished {
             let mut state = self.shared.lock();
-            state.finish(taken, 1, None, Instant::now());
-            let next = state.take_one();
-            self.shared.ring_if_due(&mut state);
-            if next.is_some() || timeout.is_zero() {
-                return next;
+            if state.ends(taken) {
+                state.finish(taken, 1, None, Instant::now());
+                let next = state.take_one();
+                self.shared.ring_if_due(&mut state);
+                if next.is_some() || timeout.is_zero() {
+                    return next;
+                }
             }
         }
         let mut state = self.shared.wait(Waiter::Messages, timeout, State::has_news_for_takers);
@@ -124,18 +126,26 @@ impl Link {
     }
 
     /// Says that the work on `taken` is done, or that it is refused; `at` is when. What was finished before is not
-    /// touched.
+    /// touched, nor what another link took: that counts as late.
     pub fn finish<'a>(&self, taken: impl ExactSizeIterator<Item = &'a Taken>, refusal: Option<&Refusal>, at: Instant) {
         let mut state = self.shared.lock();
         let share = u32::try_from(taken.len().max(1)).unwrap_or(u32::MAX);
-        taken.filter(|taken| taken.close()).for_each(|taken| state.finish(taken, share, refusal, at));
+        for one in taken {
+            if state.ends(one) {
+                state.finish(one, share, refusal, at);
+            }
+        }
         self.shared.ring_if_due(&mut state);
     }
 
     /// Gives `taken` up unanswered: the broker will send it again, to us after a reconnection or to somebody else.
     pub fn leave<'a>(&self, taken: impl Iterator<Item = &'a Taken>) {
         let mut state = self.shared.lock();
-        taken.filter(|taken| taken.close()).for_each(|_| state.leave());
+        for one in taken {
+            if state.ends(one) {
+                state.leave();
+            }
+        }
     }
 
     /// Hands a message over and gives its number, 1 for the first; gives it back when there was no room within `timeout`.

@@ -16,7 +16,7 @@ use crate::rejections::Rejections;
 use lapwing_codec::{PacketId, QoS};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Where the connection of a link stands.
@@ -49,17 +49,14 @@ pub struct Taken {
     pub message: Message,
     /// When it was taken.
     pub at: Instant,
+    link: u64,
     epoch: u32,
     session: u32,
     is_finished: AtomicBool,
 }
 
-impl Taken {
-    /// True the first time.
-    pub(crate) fn close(&self) -> bool {
-        !self.is_finished.swap(true, Ordering::Relaxed)
-    }
-}
+/// A number for each link of this process: epochs and packet ids of two are the same.
+static LINKS: AtomicU64 = AtomicU64::new(0);
 
 /// An answer to be sent.
 #[derive(Debug)]
@@ -72,6 +69,8 @@ pub(crate) struct Done {
 /// See the module. Both sides touch everything, under the lock.
 #[derive(Debug)]
 pub(crate) struct State {
+    /// Which link's it is.
+    id: u64,
     pub phase: Phase,
     pub failure: Option<Arc<ClientError>>,
     pub closing: Closing,
@@ -116,6 +115,7 @@ pub(crate) struct State {
 impl State {
     pub fn new(options: &LinkOptions) -> Self {
         Self {
+            id: LINKS.fetch_add(1, Ordering::Relaxed),
             phase: Phase::Starting,
             failure: None,
             closing: Closing::No,
@@ -175,12 +175,23 @@ impl State {
         let Arrived { message, epoch } = self.waiting.pop()?;
         self.count.working += 1;
         let at = Instant::now();
-        let taken = Taken { message, at, epoch, session: self.session, is_finished: AtomicBool::new(false) };
+        let (link, session) = (self.id, self.session);
+        let taken = Taken { message, at, link, epoch, session, is_finished: AtomicBool::new(false) };
         if self.acknowledge == Acknowledge::Received {
             self.send_answer(&taken, None);
         }
         self.note_mark(was_high);
         Some(taken)
+    }
+
+    /// Whether this is the end of the work on a message: it came by this link, and has had none. What another link took stays
+    /// that one's, and is late here.
+    pub fn ends(&mut self, taken: &Taken) -> bool {
+        if taken.link != self.id {
+            self.count.late += 1;
+            return false;
+        }
+        !taken.is_finished.swap(true, Ordering::Relaxed)
     }
 
     pub fn finish(&mut self, taken: &Taken, share: u32, refusal: Option<&Refusal>, at: Instant) {
