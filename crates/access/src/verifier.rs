@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use crate::cache::PasswordCache;
 use crate::config::{AuthConfig, Certificates};
 use crate::error::AccessError;
+use crate::password::PasswordRecord;
 use crate::users::Users;
 use crate::{Identity, Voucher};
 
@@ -72,7 +73,11 @@ impl Verifier {
         if let Some(identity) = self.verify_cheaply(username, password) {
             return Some(identity);
         }
-        let table = self.table();
+        self.verify_by(&self.table(), username, password)
+    }
+
+    /// By the users of `table`, which were in force when somebody asked.
+    fn verify_by(&self, table: &Table, username: &str, password: &[u8]) -> Option<Identity> {
         let users = table.users.as_ref()?;
         let Some((name, record)) = users.password_of(username) else {
             // The answer is no; it must take as long as that of a wrong password.
@@ -84,6 +89,10 @@ impl Verifier {
                 let _ = rest.verify(password);
             }
             return None;
+        }
+        if !self.has_password(name, record) {
+            // A reload came while it was hashed.
+            return self.verify(username, password);
         }
         let mut cache = self.cache();
         let digest = cache.digest(name, record.text(), password);
@@ -102,6 +111,13 @@ impl Verifier {
         let cache = self.cache();
         let digest = cache.digest(name, record.text(), password);
         cache.contains(name, &digest).then(|| Identity::named(name.clone(), Voucher::Users))
+    }
+
+    /// Whether this is the password of that user now.
+    fn has_password(&self, name: &str, record: &PasswordRecord) -> bool {
+        let table = self.table();
+        let users = table.users.as_ref();
+        users.and_then(|users| users.password_of(name)).is_some_and(|(_, now)| now.text() == record.text())
     }
 
     /// The user whose token this is.
@@ -192,6 +208,22 @@ mod tests {
         verifier.reload(&config(&[("alice", Some("b"), false)])).unwrap();
         assert_eq!(verifier.verify("alice", b"a"), None);
         assert!(verifier.verify("alice", b"b").is_some());
+    }
+
+    /// Is a password that was changed, or whose user was removed, while it was hashed not good any more, and the new one good?
+    #[test]
+    fn who_asks_before_a_reload_is_judged_by_it() {
+        let users = |password| config(&[("alice", Some(password), false)]);
+        let verifier = Verifier::new(&users("a")).unwrap();
+        let before = verifier.table();
+        assert_eq!(name(verifier.verify_by(&before, "alice", b"a")).as_deref(), Some("alice"));
+        verifier.reload(&users("b")).unwrap();
+        assert_eq!(verifier.verify_by(&before, "alice", b"a"), None);
+        let between = verifier.table();
+        verifier.reload(&config(&[("alice", Some("b"), false), ("bob", None, false)])).unwrap();
+        assert_eq!(name(verifier.verify_by(&between, "alice", b"b")).as_deref(), Some("alice"), "hashed anew");
+        verifier.reload(&config(&[("bob", None, false)])).unwrap();
+        assert_eq!(verifier.verify_by(&between, "alice", b"b"), None);
     }
 
     #[test]

@@ -93,11 +93,32 @@ impl SwarmError {
     /// What to do about it; empty where the message says it.
     pub fn remedy(&self) -> &'static str {
         match self {
+            Self::Client { label, .. } if label.ends_with("address not available") => {
+                "This machine has no port left for that address: use fewer clients (net.ipv4.ip_local_port_range), \
+                 or a second machine."
+            }
             Self::Client { .. } => "Check the address, and that the broker takes these clients.",
             Self::NotReady { .. } => "Wait longer (`--connect-timeout`), use fewer clients, or look at the broker.",
             Self::System { .. } => "Look at the limits of this process and machine.",
             Self::Panicked => "Please report it.",
             Self::Profile { .. } | Self::Json(_) | Self::Files { .. } | Self::Usage(_) => "",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lapwing_client::ClientError;
+
+    /// Is who has used up the ports of this machine sent to look for those, and not at the broker's address?
+    #[test]
+    fn ports_that_are_used_up_are_no_wrong_address() {
+        let remedy = |kind: io::ErrorKind| {
+            let error = ClientError::Unreachable { address: "tcp://h".to_owned(), source: kind.into() };
+            SwarmError::Client { client_id: "d1".to_owned(), reason: error.to_string(), label: error.label() }.remedy()
+        };
+        assert!(remedy(io::ErrorKind::AddrNotAvailable).contains("no port left"));
+        assert!(remedy(io::ErrorKind::ConnectionRefused).contains("address"));
     }
 }

@@ -42,7 +42,7 @@ def _head(report: dict[str, Any]) -> str:
         f"[bold]{profile['pattern']}[/bold]  {profile['publishers']:,} publishers, "
         f"{profile['subscribers']:,} subscribers, {profile['topics']:,} topics, QoS {profile['qos']}, "
         f"{profile['payload_bytes']:,} B, {rate}, {profile['seconds']:g} s ({report['mode']})\n"
-        f"{profile['url']}: {report['clients']:,} clients connected in {report['connect_s']:.2f} s"
+        f"{escape(one_line(profile['url']))}: {report['clients']:,} clients connected in {report['connect_s']:.2f} s"
     )
 
 
