@@ -74,6 +74,7 @@ impl TrailFile {
         // Tried again after a failure, it moves nothing twice.
         if self.path.try_exists()? {
             let last = self.files.saturating_sub(1).max(1);
+            self.remove_beyond(last)?;
             let free = (1..last).find(|number| !self.older(*number).exists()).unwrap_or(last);
             for number in (1..free).rev() {
                 fs::rename(self.older(number), self.older(number + 1))?;
@@ -86,6 +87,14 @@ impl TrailFile {
             File::open(folder)?.sync_all()?;
         }
         Ok(())
+    }
+
+    /// Removes files behind number `last`, which are there when `files` was larger; the oldest first, so that a crash leaves
+    /// none without the one before it.
+    fn remove_beyond(&self, last: u32) -> io::Result<()> {
+        let is_there = |number: &u32| fs::symlink_metadata(self.older(*number)).is_ok_and(|meta| meta.is_file());
+        let beyond: Vec<u32> = (last + 1..).take_while(is_there).collect();
+        beyond.into_iter().rev().try_for_each(|number| fs::remove_file(self.older(number)))
     }
 
     fn older(&self, number: u32) -> PathBuf {
@@ -228,6 +237,24 @@ mod tests {
         fs::write(&path, "{\"seq\":3,\"at").unwrap();
         let found = open(&path);
         assert_eq!((found.cut_bytes, found.chain), (12, chain));
+    }
+
+    /// Are files removed for which there is no number any more, since there are to be fewer?
+    #[test]
+    fn fewer_files_than_there_were() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let mut found = TrailFile::open(&path, true, BYTES, 6).unwrap();
+        write(&mut found, 80);
+        drop(found);
+        assert!(older(&path, 5).exists());
+        let kept = older(&path, 1_000);
+        fs::write(&kept, "somebody's").unwrap();
+        let mut found = open(&path);
+        write(&mut found, 20);
+        let there: Vec<u32> = (1..10).filter(|number| older(&path, *number).exists()).collect();
+        assert_eq!(there, [1, 2]);
+        assert!(kept.exists());
     }
 
     /// Is a file refused that another writes, that is a link or no file, and one whose end was changed? Is one that all might
