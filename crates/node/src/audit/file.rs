@@ -21,6 +21,10 @@ pub(super) struct TrailFile {
     file: LockedFile,
     /// Bytes of whole lines. What a refused write has left behind them is written over.
     len: u64,
+    /// The last of those: a sync has still to bring them to disk.
+    unsynced: Vec<u8>,
+    /// The last sync has failed. What it was to write may be gone from memory too, and the next one knows nothing of it.
+    is_doubtful: bool,
     file_bytes: u64,
     files: u32,
 }
@@ -48,7 +52,8 @@ impl TrailFile {
         file.set_permissions(Permissions::from_mode(MODE)).map_err(io)?;
         file.set_len(len).map_err(io)?;
         file.sync_data().map_err(io)?;
-        let file = TrailFile { path: path.to_owned(), file, len, file_bytes, files };
+        let (path, unsynced) = (path.to_owned(), Vec::new());
+        let file = TrailFile { path, file, len, unsynced, is_doubtful: false, file_bytes, files };
         Ok(Found { file, chain, cut_bytes })
     }
 
@@ -59,12 +64,30 @@ impl TrailFile {
         }
         self.file.write_all_at(lines, self.len)?;
         self.len += lines.len() as u64;
+        self.unsynced.extend_from_slice(lines);
         Ok(())
     }
 
-    /// What was written is on disk when it returns.
+    /// Bytes that were written since the last sync.
+    pub(super) fn unsynced_bytes(&self) -> usize {
+        self.unsynced.len()
+    }
+
+    /// What was written is on disk when it returns; behind an error it is written once more.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.file.sync_data()
+        self.sync_by(File::sync_data)
+    }
+
+    fn sync_by(&mut self, sync: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+        if self.is_doubtful {
+            self.file.write_all_at(&self.unsynced, self.len - self.unsynced.len() as u64)?;
+        }
+        let synced = sync(&self.file);
+        self.is_doubtful = synced.is_err();
+        if synced.is_ok() {
+            self.unsynced = Vec::new();
+        }
+        synced
     }
 
     /// Gives every file the next number, the oldest none any more, and begins a new one.
@@ -237,6 +260,25 @@ mod tests {
         fs::write(&path, "{\"seq\":3,\"at").unwrap();
         let found = open(&path);
         assert_eq!((found.cut_bytes, found.chain), (12, chain));
+    }
+
+    /// Are lines written once more that a sync may have lost as it failed, before the next one is believed?
+    #[test]
+    fn what_a_failed_sync_may_have_lost_is_written_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let mut found = open(&path);
+        write(&mut found, 1);
+        found.file.sync().unwrap();
+        let synced = found.file.len;
+        write(&mut found, 2);
+        let text = fs::read_to_string(&path).unwrap();
+        found.file.sync_by(|_| Err(io::Error::other("broken"))).unwrap_err();
+        // What the system did not write it takes for written all the same, and may drop.
+        found.file.file.write_all_at(&vec![0; text.len() - synced as usize], synced).unwrap();
+        found.file.sync().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        assert_eq!(found.file.unsynced_bytes(), 0);
     }
 
     /// Are files removed for which there is no number any more, since there are to be fewer?
