@@ -73,7 +73,8 @@ def test_files_that_never_rest_are_named(trail: Path, monkeypatch: pytest.Monkey
 
 
 def test_no_trail(tmp_path: Path) -> None:
-    """Is a folder, a name or a place that is none no trail?"""
+    """Is a name, a place or a link that leads nowhere no trail?"""
     (tmp_path / "file").touch()
-    for path in (tmp_path / "audit.jsonl", tmp_path / "none" / "audit.jsonl", tmp_path / "file" / "x", Path("")):
-        assert lines(path) == []
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    places = (tmp_path / "audit.jsonl", tmp_path / "none" / "x", tmp_path / "file" / "x", tmp_path / "link", Path(""))
+    assert [lines(path) for path in places] == [[]] * len(places)

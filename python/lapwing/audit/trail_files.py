@@ -62,7 +62,8 @@ def _found(file: Path) -> list[tuple[int, Path]]:
         return []
     numbers = (_number(name, file.name) for name in names)
     ordered = sorted((number for number in numbers if number is not None), reverse=True)
-    return [(number, file.with_name(f"{file.name}.{number}") if number else file) for number in ordered]
+    paths = ((number, file.with_name(f"{file.name}.{number}") if number else file) for number in ordered)
+    return [(number, path) for number, path in paths if path.exists()]  # a link may lead nowhere
 
 
 def _number(name: str, of: str) -> int | None:
