@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
@@ -69,6 +70,35 @@ def test_a_call_that_fails_meets_the_policy(
         dropped = broker.metrics()['lapwing_messages_dropped_total{reason="hook_failed"}']
         assert dropped == (len(WRONGS) if on_failure == "refuse" else 0)
     assert "the database is gone" in caplog.text, "the traceback is for whoever wrote the hook"
+
+
+class Quoting(Hooks):
+    """Refuses with words that its publisher chooses."""
+
+    def on_publish(self, message: Message) -> Refuse | None:
+        name = json.loads(message.payload)
+        return None if name == "good" else Refuse(0x99, f"no such name: {name}")
+
+
+@pytest.mark.parametrize("on_failure", ["refuse", "pass"])
+@pytest.mark.parametrize(("name", "told"), [("bad", "bad"), (r"\ud800", "\ufffd"), (r"a\u0000b", "a\ufffdb")])
+def test_a_refusal_stays_one_whatever_its_words(on_failure: str, name: str, told: str, failures: Failures) -> None:
+    """Does a publisher get past a hook by what the hook quotes of it, or is sent what is no text of MQTT?"""
+    with (
+        lapwing.Broker(hooks=Quoting(), hook_settings={"on_failure": on_failure}) as broker,
+        lapwing.Client(broker.url) as receiver,
+        lapwing.Client(broker.url) as client,
+    ):
+        receiver.subscribe("t")
+        client.publish("t", f'"{name}"', qos=1)
+        with pytest.raises(LapwingError, match=f"0x99.*: no such name: {told}"):
+            client.flush()
+        client.publish("t", '"good"', qos=1)
+        client.flush()
+        received = receiver.receive(30)
+        assert received is not None
+        assert received.payload == b'"good"'
+        assert failures(broker, "on_publish", "failed") == 0
 
 
 class Blocking(Hooks):

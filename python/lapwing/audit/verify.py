@@ -11,8 +11,9 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
-from lapwing.regular_file import open_file
+from lapwing.audit.trail_files import open_trail
 
 _HASH = b',"hash":"'
 _FIRST = "0" * 64
@@ -33,12 +34,14 @@ class Verified:
     """What a trail holds, as far as it is whole.
 
     Attributes:
-        files: Its files, the oldest first.
+        files: Its files, the oldest first; none: there is no trail.
         lines: Lines that were looked at.
         first: The first line's number; 0: there is none.
         last: The last one's.
         last_hash: The last one's hash. Kept elsewhere, it shows whether all up to it was made anew.
-        begins_late: Older files are gone, as ``audit.files`` says: what was before the first line cannot be known.
+        begins_late: Lines before the first one are gone. The rotation removes old files; whether it was that, or
+            somebody has taken lines out there, the trail cannot show.
+        ends_in_half: Behind the last line stands half of one: it is being written, or a crash has cut it.
         broken: Where it breaks first.
     """
 
@@ -48,57 +51,57 @@ class Verified:
     last: int = 0
     last_hash: str = ""
     begins_late: bool = False
+    ends_in_half: bool = False
     broken: Broken | None = None
 
 
-def trail_files(file: Path) -> list[Path]:
-    """All files of the trail that is written to ``file``, the oldest first."""
-    if not file.name:
-        return []
-    older = []
-    number = 1
-    while (path := file.with_name(f"{file.name}.{number}")).exists():
-        older.append(path)
-        number += 1
-    return [*reversed(older), *([file] if file.exists() else [])]
+def verify(file: Path, known: str | None = None) -> Verified:
+    """Looks at every line of the trail that is written to ``file``, until one is not bound to the line before it.
 
-
-def verify(files: list[Path], known: str | None = None) -> Verified:
-    """Looks at every line of ``files``, the oldest first, until one is not bound to the line before it.
+    A broker may write it meanwhile: what it has written when this begins is looked at.
 
     Args:
-        files: As ``trail_files`` names them.
+        file: As ``audit.file`` names it; the older ones beside it are found.
         known: The hash of a line, as it was written down elsewhere; it must be there.
 
     Raises:
         OSError: a file cannot be read, or is none, such as a pipe.
     """
-    found = Verified(files)
-    is_known = known is None
-    for file in files:
-        for number, line in enumerate(_lines(file), start=1):
-            why = _problem(line, found)
-            if why:
-                found.broken = Broken(file, number, why)
-                return found
-            is_known = is_known or found.last_hash == known
-    if not is_known and files:
-        found.broken = Broken(
-            files[-1], 0, "no line has the hash that is known: lines are missing, or all was made anew"
-        )
+    with open_trail(file) as trail:
+        found = Verified([opened.path for opened in trail])
+        is_known, reached = known is None, 0
+        for opened in trail:
+            for number, line in enumerate(_lines(opened.file), start=1):
+                if opened.number == 0 and _is_half(line):
+                    found.ends_in_half = True
+                    break
+                if why := _problem(line, found):
+                    found.broken = Broken(opened.path, number, why)
+                    return found
+                is_known, reached = is_known or found.last_hash == known, opened.number
+    # A rotation that is under way, or was cut off, leaves a number out too, but always lines behind it.
+    if reached > 1:
+        path = file.with_name(f"{file.name}.{reached - 1}")
+        found.broken = Broken(path, 0, f"the lines behind line {found.last} are missing")
+    elif found.files and not is_known:
+        why = "no line has the hash that is known: lines are missing, or all was made anew"
+        found.broken = Broken(found.files[-1], 0, why)
     return found
 
 
-def _lines(file: Path) -> Iterator[bytes]:
-    with open_file(file) as lines:
-        while line := lines.readline(_LINE_BYTES_MAX):
-            yield line
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    while line := file.readline(_LINE_BYTES_MAX):
+        yield line
+
+
+def _is_half(line: bytes) -> bool:
+    return not line.endswith(b"\n") and len(line) < _LINE_BYTES_MAX
 
 
 def _problem(line: bytes, found: Verified) -> str:
     """Why a line is not the next one, empty if it is; then it is noted as the last."""
     if not line.endswith(b"\n"):
-        return "the line has no end: it is cut off, or is being written"
+        return "the line has no end: it was cut off"
     hashed, _, rest = line[:-1].rpartition(_HASH)
     if not hashed:
         return "the line has no hash: audit.chain was false, or it was added"

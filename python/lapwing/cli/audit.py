@@ -34,36 +34,38 @@ def verify(
 ) -> int:
     """Look at each line of a trail and of the older files beside it, and say where its chain breaks.
 
+    A broker may go on writing it. Lines that are missing at the front are no break, nor are those missing at the end:
+    --known shows the latter.
+
     Exit code 0: whole; 1: a line was changed, added or taken out; 2: there is no such file.
     """
-    from lapwing.audit.verify import trail_files
     from lapwing.audit.verify import verify as verify_files
 
-    files = trail_files(file)
-    if not files:
-        raise ConfigError("there is no such file", where=str(file), remedy="name the trail, as audit.file does")
     try:
-        found = verify_files(files, known)
+        found = verify_files(file, known)
     except OSError as error:
         raise LapwingError(f"cannot be read: {error.strerror}", where=str(error.filename)) from error
+    if not found.files:
+        raise ConfigError("there is no such file", where=str(file), remedy="name the trail, as audit.file does")
     broken = found.broken
     if json:
         place = broken and {"file": str(broken.file), "line": broken.line, "why": broken.why}
         echo_json(
             {
-                "files": [str(path) for path in files],
+                "files": [str(path) for path in found.files],
                 "lines": found.lines,
                 "first": found.first,
                 "last": found.last,
                 "last_hash": found.last_hash,
+                "ends_in_half": found.ends_in_half,
                 "broken": place,
             }
         )
     elif broken is not None:
         say(f"{broken.file}:{broken.line}: {broken.why}")
     else:
-        late = "; older ones are gone" if found.begins_late else ""
-        typer.echo(
-            f"whole: {found.lines} lines, {found.first} to {found.last}{late}; the last hash is {found.last_hash}"
-        )
+        late = f"; those before {found.first} are gone" if found.begins_late else ""
+        half = "; half a line follows" if found.ends_in_half else ""
+        numbers = f"{found.lines} lines, {found.first} to {found.last}"
+        typer.echo(f"whole: {numbers}{late}; the last hash is {found.last_hash}{half}")
     return 0 if broken is None else 1

@@ -7,6 +7,7 @@ concerns that one call: it is logged here (``lapwing.hooks``, at most once a sec
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable
 from itertools import groupby
@@ -25,6 +26,8 @@ Answer = tuple[Any, ...] | None
 FAILED: Answer = ("failed",)
 _LOG = logging.getLogger("lapwing.hooks")
 _LOG_EVERY_S = 1.0
+_NO_TEXT = re.compile("[\\0\ud800-\udfff]")
+"""What no string of MQTT has (section 1.5.4): U+0000, and surrogates, which JSON may hold one by one."""
 
 
 class Dispatcher:
@@ -159,8 +162,14 @@ def _tell_publish(hook: str, answer: object, call: calls.Message) -> Answer:
 
 def _refusal(hook: str, answer: object, others: str) -> Answer:
     if isinstance(answer, Refuse):
-        return ("refuse", answer.reason_code, answer.reason_string)
+        return ("refuse", answer.reason_code, _words(answer.reason_string))
     raise TypeError(f"{hook} returned {type(answer).__name__}; return None, {others} or a Refuse")
+
+
+def _words(said: object) -> str | None:
+    """Words as a packet can have them: a hook quotes what a client has sent, and a refusal that failed for that would
+    let the client through where ``on_failure`` is "pass"."""
+    return None if said is None else _NO_TEXT.sub("\ufffd", str(said))
 
 
 _DECIDING: dict[str, tuple[Callable[..., Any], Callable[[str, object, Any], Answer]]] = {

@@ -1,19 +1,18 @@
 //! The files of the trail: the one that is written, and so many older ones beside it.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use lapwing_files::open_file;
-use lapwing_store::{LockedFile, lock_alone, lock_to_look};
+use lapwing_store::{LockedFile, lock_alone};
 
 use super::chain::Chain;
+use super::ending::{Ending, older};
 
 /// Names of people and addresses lie in it: it is its owner's alone, whatever the umask says.
 const MODE: u32 = 0o600;
-/// Bytes at a file's end in which its last line is looked for; a line is shorter.
-const TAIL_BYTES: u64 = 64 << 10;
 
 /// The open trail.
 #[derive(Debug)]
@@ -22,6 +21,10 @@ pub(super) struct TrailFile {
     file: LockedFile,
     /// Bytes of whole lines. What a refused write has left behind them is written over.
     len: u64,
+    /// The last of those: a sync has still to bring them to disk.
+    unsynced: Vec<u8>,
+    /// The last sync has failed. What it was to write may be gone from memory too, and the next one knows nothing of it.
+    is_doubtful: bool,
     file_bytes: u64,
     files: u32,
 }
@@ -41,17 +44,17 @@ impl TrailFile {
     /// # Errors
     /// What is wrong with the file, in words.
     pub(super) fn open(path: &Path, chained: bool, file_bytes: u64, files: u32) -> Result<Found, String> {
-        let file = create(path).map_err(|error| in_words(&error))?;
+        let file = opened(path, true).and_then(lock_alone).map_err(|error| in_words(&error))?;
         let io = |error: io::Error| error.to_string();
-        let len = file.metadata().map_err(io)?.len();
-        let tail = tail(&file, len).map_err(io)?;
-        let whole = whole_lines(&tail);
-        let cut_bytes = (tail.len() - whole.len()) as u64;
-        file.set_len(len - cut_bytes).map_err(io)?;
-        let mut found = TrailFile { path: path.to_owned(), file, len: len - cut_bytes, file_bytes, files };
-        let chain = goes_on(path, whole, found.len == 0, chained)?;
-        found.sync().map_err(io)?;
-        Ok(Found { file: found, chain, cut_bytes })
+        let ending = Ending::of(&file).map_err(io)?;
+        let chain = ending.goes_on(path, chained)?;
+        let (len, cut_bytes) = (ending.whole_bytes(), ending.half_bytes());
+        file.set_permissions(Permissions::from_mode(MODE)).map_err(io)?;
+        file.set_len(len).map_err(io)?;
+        file.sync_data().map_err(io)?;
+        let (path, unsynced) = (path.to_owned(), Vec::new());
+        let file = TrailFile { path, file, len, unsynced, is_doubtful: false, file_bytes, files };
+        Ok(Found { file, chain, cut_bytes })
     }
 
     /// Writes whole lines behind all others; on an error they may be written again.
@@ -61,12 +64,30 @@ impl TrailFile {
         }
         self.file.write_all_at(lines, self.len)?;
         self.len += lines.len() as u64;
+        self.unsynced.extend_from_slice(lines);
         Ok(())
     }
 
-    /// What was written is on disk when it returns.
+    /// Bytes that were written since the last sync.
+    pub(super) fn unsynced_bytes(&self) -> usize {
+        self.unsynced.len()
+    }
+
+    /// What was written is on disk when it returns; behind an error it is written once more.
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.file.sync_data()
+        self.sync_by(File::sync_data)
+    }
+
+    fn sync_by(&mut self, sync: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+        if self.is_doubtful {
+            self.file.write_all_at(&self.unsynced, self.len - self.unsynced.len() as u64)?;
+        }
+        let synced = sync(&self.file);
+        self.is_doubtful = synced.is_err();
+        if synced.is_ok() {
+            self.unsynced = Vec::new();
+        }
+        synced
     }
 
     /// Gives every file the next number, the oldest none any more, and begins a new one.
@@ -76,6 +97,7 @@ impl TrailFile {
         // Tried again after a failure, it moves nothing twice.
         if self.path.try_exists()? {
             let last = self.files.saturating_sub(1).max(1);
+            self.remove_beyond(last)?;
             let free = (1..last).find(|number| !self.older(*number).exists()).unwrap_or(last);
             for number in (1..free).rev() {
                 fs::rename(self.older(number), self.older(number + 1))?;
@@ -90,36 +112,17 @@ impl TrailFile {
         Ok(())
     }
 
+    /// Removes files behind number `last`, which are there when `files` was larger; the oldest first, so that a crash leaves
+    /// none without the one before it.
+    fn remove_beyond(&self, last: u32) -> io::Result<()> {
+        let is_there = |number: &u32| fs::symlink_metadata(self.older(*number)).is_ok_and(|meta| meta.is_file());
+        let beyond: Vec<u32> = (last + 1..).take_while(is_there).collect();
+        beyond.into_iter().rev().try_for_each(|number| fs::remove_file(self.older(number)))
+    }
+
     fn older(&self, number: u32) -> PathBuf {
         older(&self.path, number)
     }
-}
-
-/// Whether a start could go on with the trail: where it would refuse, what is wrong in words, and whether that is only that
-/// another broker writes it. Nothing is written, nor made.
-pub(crate) fn look(path: &Path, chained: bool) -> Result<(), (String, bool)> {
-    let file = match opened(path, false) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        opened => opened.map_err(|error| (in_words(&error), false))?,
-    };
-    if !may_be_made_ours(&file) {
-        return Err(("it is another account's".to_owned(), false));
-    }
-    let file = lock_to_look(file).map_err(|error| (in_words(&error), error.kind() == io::ErrorKind::WouldBlock))?;
-    let read = file.metadata().and_then(|meta| Ok((meta.len(), tail(&file, meta.len())?)));
-    let (len, tail) = read.map_err(|error| (error.to_string(), false))?;
-    let whole = whole_lines(&tail);
-    goes_on(path, whole, len == (tail.len() - whole.len()) as u64, chained).map(drop).map_err(|why| (why, false))
-}
-
-/// Where a trail goes on whose file ends with these lines.
-fn goes_on(path: &Path, whole: &str, is_empty: bool, chained: bool) -> Result<Chain, String> {
-    // A crash between two files leaves a new one without a line, or none.
-    let wrong = |error: io::Error| format!("{}: {}", older(path, 1).display(), in_words(&error));
-    let before_it = if is_empty { older_tail(path).map_err(wrong)? } else { String::new() };
-    let before = if is_empty { before_it.as_str() } else { whole };
-    let last = before.trim_end_matches('\n').rsplit('\n').next().filter(|line| !line.is_empty());
-    last.map_or_else(|| Ok(Chain::begin(chained)), |line| Chain::behind(line, chained))
 }
 
 /// Opens a file for one writer.
@@ -130,51 +133,17 @@ fn create(path: &Path) -> io::Result<LockedFile> {
 }
 
 /// A link is not followed, and a pipe not waited for: others may have laid them there.
-fn opened(path: &Path, is_made: bool) -> io::Result<File> {
+pub(super) fn opened(path: &Path, is_made: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(is_made).truncate(false).mode(MODE);
     open_file(&mut options, libc::O_NOFOLLOW, path)
 }
 
-/// Whether its permissions can be set.
-fn may_be_made_ours(file: &File) -> bool {
-    // Where this process does not show whose it is, the start tells.
-    let Ok(own) = fs::metadata("/proc/self") else { return true };
-    own.uid() == 0 || file.metadata().is_ok_and(|meta| meta.uid() == own.uid())
-}
-
-fn in_words(error: &io::Error) -> String {
+pub(super) fn in_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock => "another broker writes it".to_owned(),
         _ => error.to_string(),
     }
-}
-
-fn older(path: &Path, number: u32) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{number}"));
-    name.into()
-}
-
-fn older_tail(path: &Path) -> io::Result<String> {
-    match open_file(OpenOptions::new().read(true), libc::O_NOFOLLOW, &older(path, 1)) {
-        Ok(file) => tail(&file, file.metadata()?.len()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Without the half line at the end.
-fn whole_lines(tail: &str) -> &str {
-    &tail[..tail.rfind('\n').map_or(0, |at| at + 1)]
-}
-
-fn tail(mut file: &File, len: u64) -> io::Result<String> {
-    file.seek(SeekFrom::Start(len.saturating_sub(TAIL_BYTES)))?;
-    let mut bytes = Vec::new();
-    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
-    // Lines are ASCII; what is not shows as what it is, a line that was changed.
-    Ok(bytes.iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { '?' }).collect())
 }
 
 #[cfg(test)]
@@ -182,7 +151,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::audit::AuditEvent;
+    use crate::audit::{AuditEvent, look};
 
     const BYTES: u64 = 2_000;
 
@@ -259,6 +228,75 @@ mod tests {
         fs::remove_file(found.file.older(2)).unwrap();
         found.file.rotate().unwrap();
         assert_eq!(fs::read_to_string(found.file.older(2)).unwrap(), first, "a free place is filled");
+    }
+
+    /// Is a file that is no trail, named by mistake, as it was when it is refused: its bytes, and who may read it?
+    #[test]
+    fn what_is_no_trail_is_left_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("other");
+        let blob: Vec<u8> = (0..200_000_u32).map(|n| if n % 256 == 10 { 0 } else { (n % 256) as u8 }).collect();
+        for bytes in [b"line one\nline two without an end".as_slice(), b"no line", &blob] {
+            fs::write(&path, bytes).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+            let refused = TrailFile::open(&path, true, BYTES, 3).err();
+            assert_eq!(refused, look(&path, true).err().map(|(why, _)| why));
+            assert!(refused.is_some());
+            assert!(fs::read(&path).unwrap() == bytes, "{} bytes", bytes.len());
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
+        }
+    }
+
+    /// Does half of the first line of a new file, which a crash has left, end no trail?
+    #[test]
+    fn half_a_first_line_is_cut_off() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let mut found = open(&path);
+        write(&mut found, 2);
+        let chain = found.chain.clone();
+        drop(found);
+        fs::rename(&path, older(&path, 1)).unwrap();
+        fs::write(&path, "{\"seq\":3,\"at").unwrap();
+        let found = open(&path);
+        assert_eq!((found.cut_bytes, found.chain), (12, chain));
+    }
+
+    /// Are lines written once more that a sync may have lost as it failed, before the next one is believed?
+    #[test]
+    fn what_a_failed_sync_may_have_lost_is_written_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let mut found = open(&path);
+        write(&mut found, 1);
+        found.file.sync().unwrap();
+        let synced = found.file.len;
+        write(&mut found, 2);
+        let text = fs::read_to_string(&path).unwrap();
+        found.file.sync_by(|_| Err(io::Error::other("broken"))).unwrap_err();
+        // What the system did not write it takes for written all the same, and may drop.
+        found.file.file.write_all_at(&vec![0; text.len() - synced as usize], synced).unwrap();
+        found.file.sync().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        assert_eq!(found.file.unsynced_bytes(), 0);
+    }
+
+    /// Are files removed for which there is no number any more, since there are to be fewer?
+    #[test]
+    fn fewer_files_than_there_were() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let mut found = TrailFile::open(&path, true, BYTES, 6).unwrap();
+        write(&mut found, 80);
+        drop(found);
+        assert!(older(&path, 5).exists());
+        let kept = older(&path, 1_000);
+        fs::write(&kept, "somebody's").unwrap();
+        let mut found = open(&path);
+        write(&mut found, 20);
+        let there: Vec<u32> = (1..10).filter(|number| older(&path, *number).exists()).collect();
+        assert_eq!(there, [1, 2]);
+        assert!(kept.exists());
     }
 
     /// Is a file refused that another writes, that is a link or no file, and one whose end was changed? Is one that all might

@@ -11,13 +11,15 @@
 
 mod chain;
 mod desk;
+mod ending;
 mod event;
 mod file;
+mod look;
 mod text;
 mod thread;
 
 pub(crate) use desk::{Audit, Refusal};
 pub(crate) use event::AuditEvent;
-pub(crate) use file::look;
+pub(crate) use look::look;
 pub(crate) use text::told;
 pub(crate) use thread::{AuditThread, lay_audit};

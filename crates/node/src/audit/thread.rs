@@ -20,6 +20,8 @@ use crate::shared::Shared;
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Bytes of lines that are written at a time.
 const WRITE_BYTES: usize = 64 << 10;
+/// So much that is not on disk is brought there before it is due: it is kept in memory until then.
+const UNSYNCED_BYTES_MAX: usize = 4 << 20;
 
 /// The thread before it runs.
 pub(crate) struct AuditThread {
@@ -90,7 +92,7 @@ impl AuditThread {
 
     /// Takes what waits, at least for as long as there is nothing to do.
     fn gather(&mut self) {
-        if self.has_failed && !self.waiting.is_empty() {
+        if self.has_failed {
             // Nothing more is taken meanwhile, so what comes waits in the queue, and is bounded there.
             std::thread::sleep(LOOK_EVERY);
             return;
@@ -151,7 +153,7 @@ impl AuditThread {
     fn write(&mut self, at_once: bool) -> Result<(), NodeError> {
         let written = self.append().and_then(|()| self.sync(at_once));
         match written {
-            Ok(()) if self.has_failed && self.waiting.is_empty() => {
+            Ok(()) if self.has_failed => {
                 self.has_failed = false;
                 self.shared.tell(NoticeKind::Audit, "the audit trail is written again".into());
                 Ok(())
@@ -174,7 +176,8 @@ impl AuditThread {
 
     fn sync(&mut self, at_once: bool) -> std::io::Result<()> {
         let sync = Duration::from_millis(self.shared.config.audit.sync_ms);
-        if self.unsynced_since.is_some_and(|since| at_once || since.elapsed() >= sync) {
+        let is_asked = at_once || self.has_failed || self.file.unsynced_bytes() >= UNSYNCED_BYTES_MAX;
+        if self.unsynced_since.is_some_and(|since| is_asked || since.elapsed() >= sync) {
             self.file.sync()?;
             self.unsynced_since = None;
         }

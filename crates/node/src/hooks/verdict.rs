@@ -52,7 +52,7 @@ impl Verdict {
         };
         Ok(match answer {
             HookAnswer::Pass => Verdict::Pass,
-            HookAnswer::Refuse { reason, text } => Verdict::Refuse { reason, text },
+            HookAnswer::Refuse { reason, text } => Verdict::Refuse { reason, text: text.map(without_null) },
             HookAnswer::Admit(identity) => Verdict::Admit(checked(identity)?),
             HookAnswer::Change(message) => Verdict::Change(Box::new(Changed::check(*message, limits)?)),
             HookAnswer::Grant(options) => Verdict::Grant(options),
@@ -60,5 +60,24 @@ impl Verdict {
             HookAnswer::Success { data, identity } => Verdict::Success { data, identity: checked(identity)? },
             HookAnswer::Failed => Verdict::Missing(Missing::Failed),
         })
+    }
+}
+
+/// No string of MQTT has U+0000 [MQTT-1.5.4-2]. A hook's words are mended, not refused: the refusal must not fail with them.
+fn without_null(text: Box<str>) -> Box<str> {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does a refusal stay one whose words no packet can have, and are its words such that one can?
+    #[test]
+    fn words_of_a_refusal_are_mended() {
+        let answer = HookAnswer::Refuse { reason: ReasonCode::PayloadFormatInvalid, text: Some("a\0b".into()) };
+        let verdict = Verdict::of(answer, HookName::Publish, &Limits::PROTOCOL);
+        let Ok(Verdict::Refuse { text: Some(text), .. }) = verdict else { panic!("{verdict:?}") };
+        assert_eq!(&*text, "a\u{fffd}b");
     }
 }
