@@ -1,0 +1,27 @@
+"""Rules of the bridge that would take each other's messages: are they refused, and in words that help?"""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from lapwing.config.bridge import BridgeSection
+
+
+def _to_mqtt(name: str, **more: str) -> dict[str, str]:
+    return {"name": name, "topic": "commands", "to": f"{name}/{{key}}", **more}
+
+
+def test_two_rules_of_one_kafka_topic_need_a_group_each() -> None:
+    """One of them would get what the other does not, or nothing."""
+    why = 'two rules read the topic "commands" as the group "lapwing-bridge", which shares it: give each a group'
+    with pytest.raises(ValidationError, match=why):
+        BridgeSection.model_validate({"to_mqtt": [_to_mqtt("a"), _to_mqtt("b")]})
+    with pytest.raises(ValidationError, match='as the group "x"'):
+        BridgeSection.model_validate({"to_mqtt": [_to_mqtt("a", group="x"), _to_mqtt("b", group="x")]})
+
+
+def test_rules_share_a_group_or_a_topic_but_not_both() -> None:
+    rules = [_to_mqtt("a"), _to_mqtt("b", group="b"), _to_mqtt("c", topic="others")]
+    section = BridgeSection.model_validate({"to_mqtt": rules})
+    assert [rule.group for rule in section.to_mqtt] == ["lapwing-bridge", "b", "lapwing-bridge"]
