@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from lapwing.lab.dispatch.brokers import GROUP, Peer, RunningBroker, lapwing
 from lapwing.lab.dispatch.links import Links
-from lapwing.lab.dispatch.outcome import Outcome, Row, outcome, row
+from lapwing.lab.dispatch.outcome import LATENCY_FROM, Outcome, Row, outcome, row
 from lapwing.lab.dispatch.plan import Plan
 from lapwing.lab.dispatch.policy import set_policy
 from lapwing.lab.dispatch.scenario import DEADLINE_MS
@@ -40,7 +40,7 @@ class Replay(Protocol):
 
 @dataclass(frozen=True)
 class MembersOnly:
-    """The replay of the dispatch experiment: a group of members, from sending to the end of the handler."""
+    """The replay of the dispatch experiment: a group of members, from the instant due to the end of the handler."""
 
     conditions: Conditions
     warm_s: float
@@ -83,6 +83,7 @@ class Result:
                 "loads": list(plan.loads),
                 "seeds": plan.seeds,
                 "seconds": plan.seconds,
+                "latency_from": LATENCY_FROM,
                 "warm_s": plan.warm_s,
                 "drain_s": plan.drain_s,
                 "link": self.conditions.links.kind,
