@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from lapwing.errors import ConfigError
 from lapwing.lab.dispatch.brokers import GROUP, Peer, RunningBroker, lapwing
 from lapwing.lab.dispatch.links import Links
 from lapwing.lab.dispatch.outcome import LATENCY_FROM, Outcome, Row, outcome, row
@@ -30,6 +31,9 @@ class Replay(Protocol):
     def deadline_ms(self) -> float:
         """Of critical messages."""
 
+    def counted(self, trace: Trace) -> int:
+        """How many messages of a trace count."""
+
     def __call__(self, trace: Trace, folder: Path, broker: RunningBroker, tell: Callable[[int], None]) -> Outcome:
         """Replays a trace, whose files lie in ``folder``, through a broker.
 
@@ -46,6 +50,10 @@ class MembersOnly:
     warm_s: float
     group: str = GROUP
     deadline_ms: float = DEADLINE_MS
+
+    def counted(self, trace: Trace) -> int:
+        """See ``Replay``."""
+        return int((trace.messages["at_ms"] >= self.warm_s * 1e3).sum())
 
     def __call__(self, trace: Trace, folder: Path, broker: RunningBroker, tell: Callable[[int], None]) -> Outcome:
         """See ``Replay``."""
@@ -107,8 +115,13 @@ def run_experiment(
         folder: Gets the traces.
 
     Raises:
+        ConfigError: on some day there is nothing to measure.
         LapwingError: a process failed, or a policy is not known.
     """
+    for trace in plan.traces():
+        if not replay.counted(trace):
+            what = f"no message of {trace.scenario.name} counts at a load of {trace.load:g} on day {trace.seed}"
+            raise ConfigError(what, where="--seconds", remedy="run for longer, or at a higher load")
     outcomes: dict[tuple[str, float, str], list[Outcome]] = defaultdict(list)
     by_name = {peer.name: peer for peer in peers}
     with ExitStack() as stack:

@@ -50,6 +50,10 @@ class Scene:
     group: str = GROUP
     deadline_ms: float = ALARM_DEADLINE_MS
 
+    def counted(self, trace: Trace) -> int:
+        """See ``Replay``: alarms."""
+        return int(self._kept(trace, intruders(trace)).sum())
+
     def __call__(self, trace: Trace, folder: Path, broker: RunningBroker, tell: Callable[[int], None]) -> Outcome:
         """See ``Replay``."""
         alarms = intruders(trace)
@@ -89,6 +93,11 @@ class Scene:
             order = AnalyserOrder(day.to_json(), own_url, client_id, self.group, root, DETECTIONS)
             yield Process("surveillance.analyser", order, runs_on=True)
 
+    def _kept(self, trace: Trace, alarms: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Those that come after the warm-up."""
+        kept: NDArray[np.bool_] = alarms & (trace.messages["at_ms"] >= self.warm_s * 1e3)
+        return kept
+
     def _outcome(
         self,
         trace: Trace,
@@ -108,7 +117,7 @@ class Scene:
         at_ns[numbers] = heard["heard"][first]
         times = np.bincount(heard["number"], minlength=messages)
         at_ms = trace.messages["at_ms"]
-        kept = alarms & (at_ms >= self.warm_s * 1e3)
+        kept = self._kept(trace, alarms)
         return Outcome(
             ((at_ns - sent["due"]) / 1e6)[kept],
             trace.messages["is_critical"][kept].astype(bool),
