@@ -87,7 +87,7 @@ class ToMqtt(BaseModel):
     """Publish as retained messages; an empty value clears the topic."""
 
     start: Literal["earliest", "latest"] = "earliest"
-    """Where a group that has no offsets yet begins."""
+    """Where a group begins that has no offsets yet, or one behind the end of a partition."""
 
 
 class BridgeSection(BaseModel):
