@@ -1,11 +1,13 @@
-"""Rules of the bridge that would take each other's messages: are they refused, and in words that help?"""
+"""Rules that would take each other's messages, settings that nobody would obey: are they refused, in helpful words?"""
 
 from __future__ import annotations
 
 import pytest
 from pydantic import ValidationError
 
+from lapwing.bridge.kafka_settings import consumer_settings, producer_settings
 from lapwing.config.bridge import BridgeSection
+from lapwing.config.bridge_sides import BridgeKafka
 
 
 def _to_mqtt(name: str, **more: str) -> dict[str, str]:
@@ -25,3 +27,16 @@ def test_rules_share_a_group_or_a_topic_but_not_both() -> None:
     rules = [_to_mqtt("a"), _to_mqtt("b", group="b"), _to_mqtt("c", topic="others")]
     section = BridgeSection.model_validate({"to_mqtt": rules})
     assert [rule.group for rule in section.to_mqtt] == ["lapwing-bridge", "b", "lapwing-bridge"]
+
+
+def test_an_option_that_the_bridge_would_not_obey_is_refused() -> None:
+    """What the bridge itself sets for a producer or a consumer: a value of the user's would be lost without a word."""
+    kafka = BridgeKafka()
+    ours = producer_settings(kafka, {}) | consumer_settings({}, "g")
+    obeyed = {"topic.metadata.propagation.max.ms"}
+    for name in sorted(set(ours) - obeyed):
+        with pytest.raises(ValidationError, match=f"{name} is the bridge's own"):
+            BridgeKafka.model_validate({"options": {name: 7}})
+    assert producer_settings(BridgeKafka.model_validate({"options": dict.fromkeys(obeyed, 7)}), {}).items() >= {
+        (name, 7) for name in obeyed
+    }
