@@ -52,6 +52,7 @@ def _heading(part: Part, result: dict[str, Any], begun: datetime) -> list[str]:
     """The title of a part's section, and when, where and how it was measured."""
     plan = result["plan"]
     how = f"{plan['seeds']} seeds of {plan['seconds']:g} s, links: {plan['link']}"
+    how += f"; times from when a message was {plan.get('latency_from', 'sent')}"
     return [f"## {part.name}", "", f"{begun:%Y-%m-%d %H:%M} UTC, {machine.describe()}; {how}.", ""]
 
 

@@ -44,6 +44,12 @@ def test_every_alarm_is_heard_and_the_picture_is_drawn(tmp_path: Path) -> None:
     assert (tmp_path / "surveillance.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_day_without_an_alarm_is_refused() -> None:
+    result = call("lab", "run", "surveillance", "--policies", "lef", "--load", "0.002", "--seconds", "5")
+    assert result.returncode == 2
+    assert "no message of site counts" in result.stderr
+
+
 def test_a_strategy_that_does_not_exist_is_refused() -> None:
     result = call("lab", "run", "surveillance", "--policies", "", "--quick")
     assert result.returncode == 2

@@ -191,6 +191,9 @@ class KafkaIntake:
                     committed = self._begin_all()
                     # Where it was asked for again, more may have come: what is committed and what is read must agree.
                     start = Start(committed.get(partition, start.offset))
+                elif start.is_beyond:
+                    # Or the next to look might find that the partition has grown past it, and skip what came.
+                    self._must_commit({partition: start.offset})
                 self._begin(partition, start)
         except KafkaException as failure:
             self._waiting.begins(f"offsets of group {self._rule.group!r}: {self._shown(failure.args[0])}")

@@ -97,7 +97,7 @@ class Mapping:
             topic = message.topic
             route = routes.get(topic) or self._route(topic)
             properties = message.user_properties
-            is_told = told and len(properties) >= _TOLD and properties[0][0] == names.CLIENT
+            is_told = told and _are_told(properties)
             headers: Headers = [(names.TOPIC, topic), forwarded]
             if is_told and len(properties) == _TOLD:
                 headers += properties
@@ -181,6 +181,26 @@ class Mapping:
             words = f"{record.topic!r} would be one more than kafka.topics_max = {self._topics_max}"
             return DeadLetter(record, problem, words)
         return DeadLetter(record, problem, f"{record.topic[:300]!r} is no name for a Kafka topic")
+
+
+def taken_in_us(message: Message, *, told: bool) -> int:
+    """When the broker took a message in, in microseconds since the epoch; 0: it does not say.
+
+    Args:
+        message: Whose publisher may have written anything, under the broker's names, too.
+        told: The broker says who published.
+    """
+    properties = message.user_properties
+    if not (told and _are_told(properties)):
+        return 0
+    text = properties[_TOLD - 1][1]
+    # Another broker may use the name for something else.
+    return int(text) if text.isdecimal() and len(text) < 20 else 0
+
+
+def _are_told(properties: Sequence[tuple[str, str]]) -> bool:
+    """Whether they begin with what a broker that tells puts before a publisher's own."""
+    return len(properties) >= _TOLD and properties[0][0] == names.CLIENT
 
 
 _TOLD = len(ENVELOPE)

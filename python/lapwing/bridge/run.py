@@ -57,6 +57,7 @@ class Bridge:
             remedy = "add a [[bridge.to_kafka]] or [[bridge.to_mqtt]] table to the configuration"
             raise ConfigError("the bridge has no rule", where="bridge", remedy=remedy)
         self._settings = settings
+        self._say = say
         self._stopping = Stopping()
         self._ended = threading.Condition()
         self._failures: list[BaseException] = []
@@ -159,6 +160,8 @@ class Bridge:
             lane.run()
         except BaseException as failure:
             self._failures.append(failure)
+            # Raised only when the others have ended, which may take the whole time to drain.
+            self._say(f"lane {lane.name} failed: {failure or type(failure).__name__}")
         finally:
             with self._ended:
                 self._running -= 1

@@ -18,12 +18,14 @@ class Start(NamedTuple):
         removed: Records that Kafka had removed before they were carried.
         words: What the operator is told; empty: nothing.
         is_first: The group has no offsets of this topic at all: it begins here.
+        is_beyond: The group's offset is behind the end, and the partition may grow past it: this takes its place.
     """
 
     offset: int
     removed: int = 0
     words: str = ""
     is_first: bool = False
+    is_beyond: bool = False
 
 
 def start_of(
@@ -35,7 +37,7 @@ def start_of(
         partition: The one that cannot be continued.
         committed: By partition of the topic the group's offset, where it has one.
         marks: The first offset that is there, and the one behind the last.
-        start: Where a group that has no offsets yet begins.
+        start: Where a group begins that has no offsets yet, or one behind the end: of a log that was cut short, say.
     """
     low, high = marks
     if (offset := committed.get(partition)) is None:
@@ -48,4 +50,6 @@ def start_of(
     if offset < low:
         words = f"offsets {offset} to {low - 1} were removed by Kafka before they were carried"
         return Start(low, low - offset, words)
-    return Start(low, 0, f"has no offset {offset}, the last is {high - 1}: it begins at {low}")
+    begins = low if start == "earliest" else high
+    words = f"has no offset {offset}, the last is {high - 1}: it begins at {begins} (start = {start})"
+    return Start(begins, words=words, is_beyond=True)

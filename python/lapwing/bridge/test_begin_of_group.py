@@ -1,4 +1,4 @@
-"""Does a new group begin once, where its members begin at the same time and records come? Kafka is played here."""
+"""Does a group begin once, where its members begin at the same time and records come? Kafka is played here."""
 
 from __future__ import annotations
 
@@ -110,3 +110,14 @@ def test_it_reads_on_where_another_member_has_begun_for_it(monkeypatch: pytest.M
     kafka.intake.take(10)
     assert kafka.commits == []
     assert kafka.begun == {0: 5}
+
+
+@pytest.mark.parametrize(("start", "begins"), [("earliest", 0), ("latest", 11)])
+def test_an_offset_behind_the_end_is_no_place_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, start: str, begins: int
+) -> None:
+    """Kafka's log was cut short, or somebody else committed: is `start` obeyed, and the offset replaced?"""
+    kafka = PlayedKafka(monkeypatch, start, {1: {0: 52, 1: 3}})
+    kafka.intake.take(10)
+    assert kafka.begun == {0: begins}
+    assert kafka.commits == [{0: begins}]

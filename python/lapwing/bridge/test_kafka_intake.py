@@ -57,8 +57,12 @@ def test_where_a_partition_begins(committed: dict[int, int], start: Any, expecte
     assert start_of(1, committed, (10, 20), start) == expected
 
 
-@pytest.mark.parametrize(("offset", "removed"), [(4, 6), (21, 0)])
-def test_what_kafka_has_removed_is_said_and_counted(offset: int, removed: int) -> None:
-    start = start_of(1, {1: offset}, (10, 20), "latest")
-    assert (start.offset, start.removed, start.is_first) == (10, removed, False)
-    assert str(offset) in start.words
+def test_what_kafka_has_removed_is_said_and_counted() -> None:
+    start = start_of(1, {1: 4}, (10, 20), "latest")
+    assert start == Start(10, 6, "offsets 4 to 9 were removed by Kafka before they were carried")
+
+
+@pytest.mark.parametrize(("start", "begins"), [("earliest", 10), ("latest", 20)])
+def test_an_offset_behind_the_end_is_said_and_begins_anew(start: Any, begins: int) -> None:
+    words = f"has no offset 21, the last is 19: it begins at {begins} (start = {start})"
+    assert start_of(1, {1: 21}, (10, 20), start) == Start(begins, words=words, is_beyond=True)

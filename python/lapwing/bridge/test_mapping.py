@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 from pydantic import ValidationError
 
-from lapwing.bridge.mapping import Mapping, capture
+from lapwing.bridge.mapping import Mapping, capture, taken_in_us
 from lapwing.bridge.record import DeadLetter, Record
 from lapwing.config.bridge import BridgeSection, ToKafka
 from lapwing.config.bridge_sides import BridgeKafka
@@ -42,6 +42,16 @@ def one(made: Mapping, message: Said, *, told: bool = True) -> Record:
     (record,) = made.records([message], 1_800_000_000_000_000, told=told)
     assert isinstance(record, Record)
     return record
+
+
+def test_when_a_message_was_taken_in_is_the_brokers_to_say() -> None:
+    """A device that writes the property itself would choose the lag that an operator is warned by."""
+    forged = [("lapwing-ingress-us", "1")]
+    assert taken_in_us(Said(user_properties=TOLD + forged), told=True) == 1_700_000_000_000_000
+    assert taken_in_us(Said(user_properties=forged), told=False) == 0
+    assert taken_in_us(Said(user_properties=TOLD), told=False) == 0
+    assert taken_in_us(Said(user_properties=forged), told=True) == 0
+    assert taken_in_us(Said(user_properties=[*TOLD[:-1], ("lapwing-ingress-us", "soon")]), told=True) == 0
 
 
 @pytest.mark.parametrize(

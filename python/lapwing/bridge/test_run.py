@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import queue
 import socket
 import threading
 import urllib.error
@@ -88,6 +89,19 @@ def test_a_lane_that_fails_while_draining(bridge: Bridge) -> None:
     with pytest.raises(LapwingError, match="broken"):
         bridge.stop()
     bridge._failures.clear()
+
+
+def test_a_lane_that_fails_is_told_of_while_others_go_on() -> None:
+    """Not only when they have ended, which may take as long as Kafka is away."""
+    said: queue.SimpleQueue[str] = queue.SimpleQueue()
+    bridge = Bridge(BridgeSection.model_validate({"to_kafka": [RULE]}), said.put, NullSink)
+    failing, going_on = PlayedLane(LapwingError("broken")), PlayedLane()
+    bridge.lanes = [failing, going_on]
+    bridge.start()
+    failing.close(0.0)
+    assert said.get(timeout=30) == "lane r-0 failed: broken"
+    with pytest.raises(LapwingError, match="broken"):
+        bridge.stop()
 
 
 def test_health(bridge: Bridge) -> None:

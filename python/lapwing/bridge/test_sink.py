@@ -240,6 +240,27 @@ def test_who_was_refused_with_a_large_record_goes_at_once_and_together(monkeypat
     assert cluster.sent[large[1]] == 2, "once for its topic, once as a letter"
 
 
+def test_a_small_value_with_large_headers_makes_no_other_record_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused by itself, and those of the next batch, whose values are no smaller, go together."""
+    cluster = Judge(large=[b"-"])
+    bench = Bench(monkeypatch, cluster)
+    bench.sink.carry([Record("t", None, b"-", [("note", "x" * 100_000)])], lambda: None)
+    bench.carry(*MANY)
+    assert MANY in cluster.batches
+    assert bench.counts.dead_letters == {"too-large": 1}
+
+
+def test_the_one_with_large_headers_is_found_in_its_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Judge(large=[b"-"])
+    bench = Bench(monkeypatch, cluster)
+    bench.sink.carry(
+        [*(Record("t", None, value, []) for value in MANY), Record("t", None, b"-", [("note", "x" * 100_000)])],
+        lambda: None,
+    )
+    assert {cluster.sent[value] for value in MANY} == {2}
+    assert bench.counts.retries == 1
+
+
 def test_parts_of_a_letter_stay_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their batch is too large for the dead letters' topic, and they are not of one size."""
     parts = [b"a" * 1_024, b"b" * 1_024, b"c" * 9]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from lapwing.bridge.counts import Counts
-from lapwing.bridge.mapping import Mapping
+from lapwing.bridge.mapping import Mapping, taken_in_us
 from lapwing.bridge.mqtt_side import connect_options
 from lapwing.bridge.sink import KafkaSink, Sink
 from lapwing.bridge.stopping import Abandoned, Say, Stopping, Waiting
@@ -13,7 +13,6 @@ from lapwing.bridge.watch import Watch
 from lapwing.client import Consumer, Delivery
 from lapwing.config.bridge import BridgeSection, ToKafka
 from lapwing.config.bridge_text import places
-from lapwing.contracts.kafka_record import INGRESS_US
 
 
 class ToKafkaLane:
@@ -96,14 +95,9 @@ class ToKafkaLane:
         self._consumer.close(timeout_s)
 
     def _carry(self, batch: list[Delivery]) -> None:
-        ingress_us = batch[0].user_property(INGRESS_US)
-        self.counts.begins(len(batch), _whole(ingress_us))
-        items = self._mapping.records(batch, time.time_ns() // 1000, told=self._consumer.counters.is_told)
+        told = self._consumer.counters.is_told
+        self.counts.begins(len(batch), taken_in_us(batch[0], told=told))
+        items = self._mapping.records(batch, time.time_ns() // 1000, told=told)
         given_up = self._sink.carry(items, self._consumer.alive)
         self.counts.strange_topics += self._mapping.settle(given_up)
         self.counts.carried(len(batch), sum([len(message.payload) for message in batch]))
-
-
-def _whole(text: str | None) -> int:
-    """The number, or 0: another broker may use the name for something else."""
-    return int(text) if text is not None and text.isdecimal() and len(text) < 20 else 0

@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Carry messages between a broker and Apache Kafka.", no_args_is_help=True)
 
 _LOOK_S = 0.5
+_STARTED = 0
+"""No signal has this number."""
 _RULE = '\'bridge.to_kafka=[{name = "readings", filter = "spectrum/+/readings", topic = "readings"}]\''
 
 
@@ -47,8 +49,8 @@ def run(
 
     Prints where /metrics is, then "ready". A message is acknowledged when Kafka has it; what Kafka cannot take
     now waits in the broker, and standard error says so. The first SIGTERM or Ctrl-C takes nothing new and waits
-    for what is in hand (bridge.drain at most), exit code 0. A second one stops at once. To have more members,
-    run it once more: they share the messages.
+    for what is in hand (bridge.drain at most), exit code 0. A second one, or one after a lane has failed, stops at
+    once. To have more members, run it once more: they share the messages.
     """
     from lapwing.bridge.run import Bridge
     from lapwing.config import load
@@ -61,14 +63,40 @@ def run(
 
     bridge = Bridge(load(config, settings=settings).config.bridge, say)
     with _signals() as received:
-        bridge.start()
+        if not _has_started(bridge, received):
+            return _exit_now(0)
         _announce(bridge, as_json=json)
         try:
             _wait(bridge, received)
         except BaseException:
+            say("draining the other lanes; a signal stops at once")
+            _stop_at_next(received)
             bridge.stop()
             raise
         return _drain(bridge, received, say)
+
+
+def _has_started(bridge: Bridge, received: queue.SimpleQueue[int]) -> bool:
+    """Starts it; false where a signal came before: nothing was in hand then.
+
+    The start has a thread of its own: Python takes signals in this one, between calls, and a connection to a broker
+    that says nothing is one long call.
+    """
+    failures: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            bridge.start()
+        except BaseException as failure:
+            failures.append(failure)
+        received.put(_STARTED)
+
+    threading.Thread(target=start, name="bridge-start", daemon=True).start()
+    if received.get() != _STARTED:
+        return False
+    if failures:
+        raise failures[0]
+    return True
 
 
 def _announce(bridge: Bridge, *, as_json: bool) -> None:
@@ -93,14 +121,20 @@ def _wait(bridge: Bridge, received: queue.SimpleQueue[int]) -> None:
 
 def _drain(bridge: Bridge, received: queue.SimpleQueue[int], say: Say) -> int:
     say("draining; a second signal stops at once")
-
-    def stop_at_second() -> None:
-        os._exit(128 + received.get())
-
-    threading.Thread(target=stop_at_second, daemon=True).start()
+    _stop_at_next(received)
     if not bridge.stop():
         say("the time to drain is over: what was not confirmed stays with the broker, or with Kafka")
     return 0
+
+
+def _stop_at_next(received: queue.SimpleQueue[int]) -> None:
+    """From now on the next signal ends the process."""
+    threading.Thread(target=lambda: _exit_now(128 + received.get()), daemon=True).start()
+
+
+def _exit_now(code: int) -> NoReturn:
+    """Without waiting for threads: one may be in a call that nothing ends."""
+    os._exit(code)
 
 
 @contextmanager

@@ -69,8 +69,8 @@ def dispatch(
     """Who finishes first: one group, one trace, every policy, on real processes.
 
     Starts one broker, twenty members of a group as processes of their own, a link that holds back each member's packets
-    both ways, and a publisher; replays the same day for every policy in alternation. Times are from the publisher's
-    sending to the end of the member's handler. docs/dispatch-experiment.md says how and why.
+    both ways, and a publisher; replays the same day for every policy in alternation. Times are from the
+    instant at which a message is due to the end of the member's handler. docs/dispatch-experiment.md says how and why.
     """
     from lapwing.lab.dispatch import plan as plans
     from lapwing.lab.dispatch.brokers import peer as peer_named

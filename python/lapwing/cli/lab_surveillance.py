@@ -48,7 +48,7 @@ def surveillance(
 
     Sensors raise detections; each goes to one analyser, who looks closer and, where there is an intruder, raises an
     alarm; the guard hears it. The same day is replayed for every strategy of the analysers' group. Times are from the
-    sensor's publish to the guard's receipt; urgent alarms are missed after 500 ms.
+    instant at which a detection is due to the guard's receipt; urgent alarms are missed after 500 ms.
     """
     from lapwing.lab.dispatch.experiment import run_experiment
     from lapwing.lab.dispatch.links import open_links

@@ -78,7 +78,7 @@ class ToMqtt(BaseModel):
     """MQTT topic: "{key}", "{topic}" (Kafka's), "{header:NAME}" in any text, as in "commands/{key}"; required."""
 
     group: Annotated[str, Field(min_length=1, max_length=249, pattern="^[^\\x00]*$")] = "lapwing-bridge"
-    """Kafka consumer group: bridges with the same one share the partitions."""
+    """Kafka consumer group: bridges with the same one share the partitions. Two rules of one topic need two."""
 
     qos: Annotated[int, Field(ge=0, le=2)] = 1
     """Quality of service to publish with. At 0 nothing answers: what the broker drops is lost."""
@@ -87,7 +87,7 @@ class ToMqtt(BaseModel):
     """Publish as retained messages; an empty value clears the topic."""
 
     start: Literal["earliest", "latest"] = "earliest"
-    """Where a group that has no offsets yet begins."""
+    """Where a group begins that has no offsets yet, or one behind the end of a partition."""
 
 
 class BridgeSection(BaseModel):
@@ -127,6 +127,9 @@ class BridgeSection(BaseModel):
         filters = Counter(rule.filter for rule in self.to_kafka)
         for shared in (each for each, count in filters.items() if count > 1):
             yield f'two rules have the filter "{shared}": they would share its messages'
+        readers = Counter((rule.topic, rule.group) for rule in self.to_mqtt)
+        for topic, group in (each for each, count in readers.items() if count > 1):
+            yield f'two rules read the topic "{topic}" as the group "{group}", which shares it: give each a group'
 
 
 def _strange_captures(topic_filter: str, template: str, key: str) -> Iterator[str]:

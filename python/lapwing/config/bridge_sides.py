@@ -45,6 +45,8 @@ _OURS = frozenset(
         "on_delivery",
         "partition.assignment.strategy",
         "partitioner",
+        "queue.buffering.max.kbytes",
+        "queue.buffering.max.messages",
         "queue.buffering.max.ms",
         "request.required.acks",
         "retries",

@@ -1,4 +1,4 @@
-"""Latency from clock to clock, of every reading: exact percentiles, nearest rank."""
+"""Latency from clock to clock, of every reading that was received: exact percentiles, nearest rank."""
 
 from __future__ import annotations
 

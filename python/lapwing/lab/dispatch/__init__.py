@@ -10,8 +10,9 @@ Rules of the room:
 - Distance is a link (``tun``) that holds packets back, both ways, below the kernel's TCP: what the broker's kernel
   measures is then true. Where the machine has no such device, a proxy holds bytes back (``proxy``), and the broker is
   told by the PROXY header that its kernel sees only the near leg. Never is the delay in the consumer.
-- One clock: ``CLOCK_MONOTONIC`` of this machine stamps sending, arrival and the end of the handler. What the members,
-  the link and the publisher are late themselves is measured and printed beside the result.
+- One clock: ``CLOCK_MONOTONIC`` of this machine stamps sending, arrival and the end of the handler. Latency counts
+  from the instant at which the trace has a message due, so what holds the publisher back is latency, too. What the
+  members, the link and the publisher are late themselves is measured and printed beside the result.
 - ``member``, ``publisher``, ``tun_link`` and ``proxy`` run as processes and import nothing but the standard library:
   they start in milliseconds and cost little. ``session`` starts them, ``experiment`` decides what runs when.
 - A policy that the broker does not know is an error; nothing is printed that was not measured.

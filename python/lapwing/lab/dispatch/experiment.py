@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from lapwing.errors import ConfigError
 from lapwing.lab.dispatch.brokers import GROUP, Peer, RunningBroker, lapwing
 from lapwing.lab.dispatch.links import Links
-from lapwing.lab.dispatch.outcome import Outcome, Row, outcome, row
+from lapwing.lab.dispatch.outcome import LATENCY_FROM, Outcome, Row, outcome, row
 from lapwing.lab.dispatch.plan import Plan
 from lapwing.lab.dispatch.policy import set_policy
 from lapwing.lab.dispatch.scenario import DEADLINE_MS
@@ -30,6 +31,9 @@ class Replay(Protocol):
     def deadline_ms(self) -> float:
         """Of critical messages."""
 
+    def counted(self, trace: Trace) -> int:
+        """How many messages of a trace count."""
+
     def __call__(self, trace: Trace, folder: Path, broker: RunningBroker, tell: Callable[[int], None]) -> Outcome:
         """Replays a trace, whose files lie in ``folder``, through a broker.
 
@@ -40,12 +44,16 @@ class Replay(Protocol):
 
 @dataclass(frozen=True)
 class MembersOnly:
-    """The replay of the dispatch experiment: a group of members, from sending to the end of the handler."""
+    """The replay of the dispatch experiment: a group of members, from the instant due to the end of the handler."""
 
     conditions: Conditions
     warm_s: float
     group: str = GROUP
     deadline_ms: float = DEADLINE_MS
+
+    def counted(self, trace: Trace) -> int:
+        """See ``Replay``."""
+        return int((trace.messages["at_ms"] >= self.warm_s * 1e3).sum())
 
     def __call__(self, trace: Trace, folder: Path, broker: RunningBroker, tell: Callable[[int], None]) -> Outcome:
         """See ``Replay``."""
@@ -83,6 +91,7 @@ class Result:
                 "loads": list(plan.loads),
                 "seeds": plan.seeds,
                 "seconds": plan.seconds,
+                "latency_from": LATENCY_FROM,
                 "warm_s": plan.warm_s,
                 "drain_s": plan.drain_s,
                 "link": self.conditions.links.kind,
@@ -106,8 +115,13 @@ def run_experiment(
         folder: Gets the traces.
 
     Raises:
+        ConfigError: on some day there is nothing to measure.
         LapwingError: a process failed, or a policy is not known.
     """
+    for trace in plan.traces():
+        if not replay.counted(trace):
+            what = f"no message of {trace.scenario.name} counts at a load of {trace.load:g} on day {trace.seed}"
+            raise ConfigError(what, where="--seconds", remedy="run for longer, or at a higher load")
     outcomes: dict[tuple[str, float, str], list[Outcome]] = defaultdict(list)
     by_name = {peer.name: peer for peer in peers}
     with ExitStack() as stack:

@@ -17,6 +17,8 @@ from lapwing.lab.dispatch.trace import Trace
 QUANTILES = (0.5, 0.99, 0.999)
 FIGURES = ("mean_ms", "p50_ms", "p99_ms", "p999_ms", "missed_share", "duplicates_share")
 """The figures of a row, in order."""
+LATENCY_FROM = "due"
+"""What results say of themselves; in those that do not, latencies count from the moment of sending."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,9 @@ class Outcome:
     """One run, without its warm-up: one entry per message.
 
     Attributes:
-        latency_ms: From sending to the first end of a handler. Of what had not ended when the run was cut, the time
-            that it had waited until then: less than the truth.
+        latency_ms: From the instant at which it was due to the first end of a handler: what a full window, or a slow
+            publisher, held back is waiting, too. Of what had not ended when the run was cut, the time that it had
+            waited until then: less than the truth.
         is_critical, has_ended: As the names say.
         extra_ends: How often a handler ended it beyond the first time.
         block: Which ``BLOCK_S`` of the run.
@@ -48,8 +51,7 @@ def outcome(trace: Trace, books: Books, warm_s: float) -> Outcome:
     ended = np.zeros(messages, np.int64)
     ended[numbers] = books.handled["ended"][order][first]
     ends = np.bincount(books.handled["number"], minlength=messages)
-    sent = np.where(books.sent["sent"] > 0, books.sent["sent"], books.sent["due"])
-    latency_ms = (np.where(ended > 0, ended, books.cut_ns) - sent) / 1e6
+    latency_ms = (np.where(ended > 0, ended, books.cut_ns) - books.sent["due"]) / 1e6
     at_ms = trace.messages["at_ms"]
     kept = at_ms >= warm_s * 1e3
     return Outcome(
@@ -65,11 +67,9 @@ def outcome(trace: Trace, books: Books, warm_s: float) -> Outcome:
 def _conditions(books: Books) -> dict[str, Any]:
     """How late members, publisher and link were themselves, in microseconds, and what share of the cores it took."""
     handler_us = (books.handled["ended"] - books.handled["due"]) / 1e3
-    was_sent = books.sent["sent"] > 0
-    publisher_us = (books.sent["sent"] - books.sent["due"])[was_sent] / 1e3
     return {
         "handler_late_us": _p50_p99(handler_us),
-        "publisher_late_us": _p50_p99(publisher_us),
+        "publisher_late_us": publisher_late_us(books.sent),
         "link_late_us": [books.link["late_p50_us"], books.link["late_p99_us"]],
         "cpu_s": {name: round(value, 3) for name, value in books.cpu_s.items()},
         "wall_s": round(books.wall_s, 3),
@@ -77,6 +77,12 @@ def _conditions(books: Books) -> dict[str, Any]:
         "group": books.group,
         "per_member": np.bincount(books.members).tolist(),
     }
+
+
+def publisher_late_us(sent: NDArray[Any]) -> list[float]:
+    """Median and p99 of how long after they were due messages were sent, in microseconds; ``sent``: its records."""
+    was_sent = sent["sent"] > 0
+    return _p50_p99((sent["sent"] - sent["due"])[was_sent] / 1e3)
 
 
 def _p50_p99(values: Any) -> list[float]:

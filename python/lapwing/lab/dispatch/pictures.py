@@ -45,9 +45,7 @@ def _tails(rows: Sequence[Row], path: Path) -> Path:
     """Share of messages that take longer than so long, both axes logarithmic."""
     head = rows[0]
     title = f"Who takes longer than ... ({head.scenario}, {head.load:.0%} load)"
-    subtitle = (
-        f"Share of {head.messages:,} messages by time from sending to the end of the handler; seeds: {head.seeds}"
-    )
+    subtitle = f"Share of {head.messages:,} messages by time from due to the end of the handler; seeds: {head.seeds}"
     sheet = Sheet(LIGHT, _WIDTH, _HEIGHT, title, subtitle)
     axes = sheet.axes(_LEFT, _BOTTOM, _WIDTH - _LEFT - _RIGHT, _HEIGHT - _BOTTOM - _ABOVE)
     least = 1 / max(row.messages for row in rows)

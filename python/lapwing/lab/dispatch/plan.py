@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lapwing.errors import ConfigError
@@ -40,9 +41,12 @@ class Plan:
     def __post_init__(self) -> None:
         if not self.subjects:
             raise ConfigError("nothing is to be compared", where="--policies", remedy="name at least one policy")
-        twice = {name for name in self.subjects if self.subjects.count(name) > 1}
-        if twice:
-            raise ConfigError(f"named twice: {', '.join(sorted(twice))}", where="--policies, --peer")
+        if not self.loads:
+            raise ConfigError("there is no load", where="--loads", remedy="name at least one, as 0.7")
+        # A day that ran twice would count as two days, and its interval come out too narrow.
+        _refuse_repeated("--policies, --peer", self.subjects)
+        _refuse_repeated("--loads", [f"{load:g}" for load in self.loads])
+        _refuse_repeated("--scenario", [scenario.name for scenario in self.scenarios])
         for load in self.loads:
             if not (math.isfinite(load) and 0 < load <= _LOAD_MAX):
                 raise ConfigError(f"{load:g} is no load", where="--loads", remedy=f"above 0, at most {_LOAD_MAX:g}")
@@ -73,3 +77,9 @@ class Plan:
         """The subjects in the order in which they run this trace: another one begins with each seed."""
         first = (trace.seed - _SEED_FIRST) % len(self.subjects)
         return [*self.subjects[first:], *self.subjects[:first]]
+
+
+def _refuse_repeated(where: str, names: Sequence[str]) -> None:
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise ConfigError(f"named twice: {', '.join(twice)}", where=where)

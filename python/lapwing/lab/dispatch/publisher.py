@@ -5,7 +5,7 @@ output when connected, reads the trace's start in nanoseconds from standard inpu
 acknowledged: one ``SENT`` record per message, and a line of JSON.
 
 Open loop: a slow broker shows as latency. The broker's Receive Maximum holds for it too; what waits for that is sent
-late, which its records show.
+late, which its records show, and counts from the instant at which it was due.
 """
 
 from __future__ import annotations
@@ -60,16 +60,18 @@ class Publisher:
         self._wire = Wire(stream)
         self._window, _ = self._wire.open(connect("lab-publisher", {}))
         self._sent: list[tuple[int, int]] = []
+        self._start_ns = 0
         self._answered_s = 0.0
         self.counts = {"acknowledged": 0, "refused": 0, "no_subscriber": 0}
 
     def run(self, start_ns: int) -> None:
         """Sends every message when it is due after ``start_ns``."""
         total = len(self._messages)
+        self._start_ns = start_ns
         self._answered_s = time.monotonic()
         while self.counts["acknowledged"] < total:
-            self._send(start_ns)
-            readable, _, _ = select.select([self._wire.stream], [], [], self._wait_s(start_ns))
+            self._send()
+            readable, _, _ = select.select([self._wire.stream], [], [], self._wait_s())
             if readable:
                 self._read()
             elif self._open() and time.monotonic() - self._answered_s > _SILENCE_S:
@@ -79,22 +81,24 @@ class Publisher:
         """Messages sent and not answered."""
         return len(self._sent) - self.counts["acknowledged"]
 
-    def _wait_s(self, start_ns: int) -> float:
+    def _due_ns(self, number: int) -> int:
+        return self._start_ns + int(self._messages[number][0] * 1e6)
+
+    def _wait_s(self) -> float:
         """Until the next message is due; a second where nothing can be sent before an answer comes."""
         number = len(self._sent)
         if number == len(self._messages) or self._open() >= self._window:
             return 1.0
-        due_ns = start_ns + int(self._messages[number][0] * 1e6)
-        return min(1.0, max(0.0, (due_ns - time.monotonic_ns()) / 1e9))
+        return min(1.0, max(0.0, (self._due_ns(number) - time.monotonic_ns()) / 1e9))
 
-    def _send(self, start_ns: int) -> None:
+    def _send(self) -> None:
         """Sends what is due, in one write."""
         out = []
         now_ns = time.monotonic_ns()
         while len(self._sent) < len(self._messages) and self._open() < self._window:
             number = len(self._sent)
-            at_ms, work, is_critical = self._messages[number]
-            due_ns = start_ns + int(at_ms * 1e6)
+            _, work, is_critical = self._messages[number]
+            due_ns = self._due_ns(number)
             if due_ns > now_ns:
                 break
             out.append(self._packets[is_critical].packet(number % 65535 + 1, PAYLOAD.pack(number, work)))
@@ -120,7 +124,7 @@ class Publisher:
 
     def write(self, path: Path) -> None:
         """Writes its records, one per message of the trace."""
-        unsent = [(0, 0)] * (len(self._messages) - len(self._sent))
+        unsent = [(self._due_ns(number), 0) for number in range(len(self._sent), len(self._messages))]
         path.write_bytes(b"".join(SENT.pack(*record) for record in [*self._sent, *unsent]))
 
 

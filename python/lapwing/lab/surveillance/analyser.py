@@ -29,13 +29,15 @@ class Order:
     Attributes:
         day: ``Day`` as JSON.
         url: The broker, through this analyser's link.
-        topic_filter: Of detections, without the group.
+        root: Of every topic of this run.
+        topic_filter: Of detections, below the root and without the group.
     """
 
     day: dict[str, list[float]]
     url: str
     client_id: str
     group: str
+    root: str
     topic_filter: str
 
 
@@ -45,6 +47,7 @@ class Analyser:
     def __init__(self, order: Order, publisher: Publisher) -> None:
         self._day = Day.from_json(order.day)
         self._publisher = publisher
+        self._root = order.root
         self.clock = Clock(time.monotonic_ns())
 
     def look(self, delivery: Delivery) -> None:
@@ -54,7 +57,7 @@ class Analyser:
         time.sleep(max(0.0, self._day.finish_ms(now_ms, detection.work) - now_ms) / 1e3)
         if detection.shows_intruder:
             topic, payload = alarm(detection)
-            self._publisher.publish(topic, payload, qos=1)
+            self._publisher.publish(f"{self._root}/{topic}", payload, qos=1)
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
@@ -68,7 +71,9 @@ def main() -> None:
     order = Order(**json.loads(sys.argv[1]))
     with (
         Publisher(order.url, client_id=f"{order.client_id}-alarms") as publisher,
-        Consumer(order.url, order.topic_filter, group=order.group, client_id=order.client_id) as consumer,
+        Consumer(
+            order.url, f"{order.root}/{order.topic_filter}", group=order.group, client_id=order.client_id
+        ) as consumer,
     ):
         analyser = Analyser(order, publisher)
         print("ready", flush=True)  # noqa: T201 (this is its protocol)

@@ -39,5 +39,5 @@ class Detection:
 
 
 def alarm(detection: Detection) -> tuple[str, bytes]:
-    """Topic and payload of the alarm that a detection becomes."""
+    """Topic, below the root of its run, and payload of the alarm that a detection becomes."""
     return f"alarms/{detection.sensor}", json.dumps({"number": detection.number, "sensor": detection.sensor}).encode()

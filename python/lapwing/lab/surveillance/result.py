@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from lapwing.lab.dispatch.experiment import ratios
-from lapwing.lab.dispatch.outcome import Row
+from lapwing.lab.dispatch.outcome import LATENCY_FROM, Row
 from lapwing.lab.dispatch.plan import Plan
 from lapwing.lab.surveillance.site import ALARM_DEADLINE_MS
 from lapwing.pipeline.report.style import LIGHT, Sheet, fonts
@@ -30,6 +30,7 @@ def to_json(plan: Plan, rows: Sequence[Row]) -> dict[str, Any]:
             "loads": list(plan.loads),
             "seeds": plan.seeds,
             "seconds": plan.seconds,
+            "latency_from": LATENCY_FROM,
             "deadline_ms": ALARM_DEADLINE_MS,
         },
         "rows": [row.to_json() for row in rows],

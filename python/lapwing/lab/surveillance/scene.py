@@ -18,7 +18,7 @@ from lapwing.lab.dispatch.books import Tally
 from lapwing.lab.dispatch.brokers import RunningBroker
 from lapwing.lab.dispatch.intervals import BLOCK_S
 from lapwing.lab.dispatch.links import Links
-from lapwing.lab.dispatch.outcome import Outcome
+from lapwing.lab.dispatch.outcome import Outcome, publisher_late_us
 from lapwing.lab.dispatch.processes import Process, start_all, wait_for_all
 from lapwing.lab.dispatch.session import SENT_RECORD, wait_for_end
 from lapwing.lab.dispatch.trace import Trace
@@ -50,6 +50,10 @@ class Scene:
     group: str = GROUP
     deadline_ms: float = ALARM_DEADLINE_MS
 
+    def counted(self, trace: Trace) -> int:
+        """See ``Replay``: alarms."""
+        return int(self._kept(trace, intruders(trace)).sum())
+
     def __call__(self, trace: Trace, folder: Path, broker: RunningBroker, tell: Callable[[int], None]) -> Outcome:
         """See ``Replay``."""
         alarms = intruders(trace)
@@ -73,19 +77,26 @@ class Scene:
                 process.end()
             heard = np.fromfile(scratch / "heard", _HEARD_RECORD)
             sent = np.fromfile(scratch / "sent", SENT_RECORD)
-            return self._outcome(trace, alarms, sent, heard, cut_ns, _conditions(links.end(), cpu_s, wall_s))
+            return self._outcome(trace, alarms, sent, heard, cut_ns, _conditions(links.end(), sent, cpu_s, wall_s))
 
     def _cast(self, trace: Trace, broker: RunningBroker, detections: Path, scratch: Path) -> Iterator[Process]:
         """The guard, the sensors, then every analyser."""
         url = f"tcp://{self.links.host}:{broker.port}"
-        guard = GuardOrder(url, ALARMS, str(scratch / "tally"), str(scratch / "heard"))
+        root = f"run-{time.monotonic_ns():x}"  # what an earlier run left can not come here
+        guard = GuardOrder(url, f"{root}/{ALARMS}", str(scratch / "tally"), str(scratch / "heard"))
         yield Process("surveillance.guard", guard, runs_on=True)
-        sensors = SensorsOrder(url, str(detections.resolve()), ANALYSIS_DEADLINE_MS, str(scratch / "sent"))
+        sensors = SensorsOrder(url, root, str(detections.resolve()), ANALYSIS_DEADLINE_MS, str(scratch / "sent"))
         yield Process("surveillance.sensors", sensors)
         for number, day in enumerate(trace.days):
             host, port = self.links.address(number, broker.member_port)
-            order = AnalyserOrder(day.to_json(), f"tcp://{host}:{port}", f"analyser-{number}", self.group, DETECTIONS)
+            own_url, client_id = f"tcp://{host}:{port}", f"analyser-{number}"
+            order = AnalyserOrder(day.to_json(), own_url, client_id, self.group, root, DETECTIONS)
             yield Process("surveillance.analyser", order, runs_on=True)
+
+    def _kept(self, trace: Trace, alarms: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Those that come after the warm-up."""
+        kept: NDArray[np.bool_] = alarms & (trace.messages["at_ms"] >= self.warm_s * 1e3)
+        return kept
 
     def _outcome(
         self,
@@ -96,16 +107,19 @@ class Scene:
         cut_ns: int,
         conditions: dict[str, Any],
     ) -> Outcome:
-        """What the alarms after the warm-up met; one that was not heard counts with the time until the cut."""
+        """What the alarms after the warm-up met, from the instant at which their detection was due.
+
+        One that was not heard counts with the time until the cut.
+        """
         messages = len(trace.messages)
         numbers, first = np.unique(heard["number"], return_index=True)
         at_ns = np.full(messages, cut_ns)
         at_ns[numbers] = heard["heard"][first]
         times = np.bincount(heard["number"], minlength=messages)
         at_ms = trace.messages["at_ms"]
-        kept = alarms & (at_ms >= self.warm_s * 1e3)
+        kept = self._kept(trace, alarms)
         return Outcome(
-            ((at_ns - sent["sent"]) / 1e6)[kept],
+            ((at_ns - sent["due"]) / 1e6)[kept],
             trace.messages["is_critical"][kept].astype(bool),
             times[kept] > 0,
             np.maximum(0, times - 1)[kept],
@@ -122,9 +136,10 @@ def _detections(trace: Trace, alarms: list[bool]) -> list[tuple[float, bool, dic
     ]
 
 
-def _conditions(link: dict[str, Any], cpu_s: dict[str, float], wall_s: float) -> dict[str, Any]:
-    """How late the links were, and what the broker and they took."""
+def _conditions(link: dict[str, Any], sent: NDArray[Any], cpu_s: dict[str, float], wall_s: float) -> dict[str, Any]:
+    """How late the gateway and the links were, in microseconds, and what the broker and the links took."""
     return {
+        "publisher_late_us": publisher_late_us(sent),
         "link_late_us": [link["late_p50_us"], link["late_p99_us"]],
         "cpu_s": cpu_s | {"links": link["cpu_s"]},
         "wall_s": round(wall_s, 3),

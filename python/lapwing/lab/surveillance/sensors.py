@@ -23,12 +23,14 @@ class Order:
     """What the gateway is told.
 
     Attributes:
+        root: Of every topic of this run.
         detections: File: a JSON list of ``[at_ms, is_sure, detection]``.
         deadline_ms: For the group, of those that the sensor is sure of.
         records: File to write.
     """
 
     url: str
+    root: str
     detections: str
     deadline_ms: int
     records: str
@@ -43,7 +45,7 @@ def publish_all(order: Order, publisher: Publisher, start_ns: int) -> list[tuple
         time.sleep(max(0, due_ns - time.monotonic_ns()) / 1e9)
         sent.append((due_ns, time.monotonic_ns()))
         publisher.publish(
-            f"site/{detection.sensor}/detections",
+            f"{order.root}/site/{detection.sensor}/detections",
             detection.to_bytes(),
             qos=1,
             deadline_ms=order.deadline_ms if is_sure else None,

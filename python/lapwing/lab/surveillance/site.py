@@ -14,6 +14,7 @@ some a city away. Disturbances are those of every scenario."""
 SENSORS = 24
 GROUP = "analysers"
 DETECTIONS, ALARMS = "site/+/detections", "alarms/#"
+"""Below a root that each run has of its own."""
 ALARM_DEADLINE_MS = 500
 """From the sensor to the guard, of an alarm that the sensor was sure of."""
 ANALYSIS_DEADLINE_MS = 350
