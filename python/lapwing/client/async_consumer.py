@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Literal, Self, Unpack
 
+from lapwing import _core
 from lapwing.client.async_loops import AsyncBatches, AsyncHands, AsyncMessages
 from lapwing.client.counters import Counters
 from lapwing.client.failures import core_failures
 from lapwing.client.intake import Delivery, Intake
 from lapwing.client.news import News
-from lapwing.client.options import ConnectOptions
+from lapwing.client.options import POLL_S, ConnectOptions
 from lapwing.errors import TimedOutError
 
 
@@ -68,7 +69,7 @@ class AsyncConsumer:
     async def connect(self) -> Self:
         """Connects and subscribes; a consumer that has connected stays as it is."""
         if not self._intake.is_open:
-            self._news = await self._intake.open_async()
+            self._news = self._hands.news = await self._intake.open_async()
         return self
 
     @property
@@ -135,16 +136,19 @@ class AsyncConsumer:
                     raise TimedOutError(what, where=topic, remedy="look at the broker")
 
     async def close(self, timeout_s: float | None = None) -> None:
-        """Takes in no more, lets ``run`` finish what is here, acknowledges, says goodbye; see `Consumer.close`."""
+        """Takes in no more, lets ``run`` and loops of other tasks finish what is here, says goodbye.
+
+        See `Consumer.close`: what a thread is there, a task is here. Nobody acknowledges what a task has in hand that
+        was cancelled, or has ended otherwise.
+        """
         if not self._intake.is_open:
             return
         patience_s = self._intake.plan.timeout_s if timeout_s is None else timeout_s
-        self._intake.connected().drain()
-        until = asyncio.get_running_loop().time() + patience_s
-        while self._runs and await self._hear(until - asyncio.get_running_loop().time()):
-            pass
-        self._intake.connected().finish(self._hands.empty())
-        await self._say_goodbye(patience_s)
+        link = self._intake.connected()
+        link.drain()
+        self._hands.end_own_loops(link, finished=True)
+        await self._wait_for_others(patience_s)
+        await self._say_goodbye(link, patience_s)
 
     def abort(self) -> None:
         """Closes without a word, as a crash would."""
@@ -162,17 +166,29 @@ class AsyncConsumer:
             await self.close()
             return
         if self._intake.is_open:
-            self._intake.connected().leave(self._hands.empty())
-            await self._say_goodbye(self._intake.plan.timeout_s)
+            link = self._intake.connected()
+            self._hands.end_own_loops(link, finished=False)
+            await self._say_goodbye(link, self._intake.plan.timeout_s)
 
-    async def _say_goodbye(self, timeout_s: float) -> None:
-        if self._news is not None:
-            self._news.close()
-        await asyncio.to_thread(self._intake.say_goodbye, timeout_s)
+    async def _wait_for_others(self, timeout_s: float) -> None:
+        until = asyncio.get_running_loop().time() + timeout_s
+        while self._intake.is_open and (self._runs or self._hands.others_work()):
+            left_s = until - asyncio.get_running_loop().time()
+            if left_s <= 0:
+                return
+            await self._hear(min(left_s, POLL_S))  # a task that ends with its loop in a variable is no news
+
+    async def _say_goodbye(self, link: _core.Link, timeout_s: float) -> None:
+        if self._intake.link is link:
+            self._intake.is_open = False
+            self._hands.end_loops(link)
+            if self._news is not None:
+                self._news.close()
+        await asyncio.to_thread(link.close, timeout_s)
 
     async def _work(self, handler: Callable[[Delivery], Awaitable[object]]) -> None:
         link = self._intake.connected()
-        while (message := await self._next()) is not None:
+        while (message := await self._next(link)) is not None:
             try:
                 await handler(message)
                 link.finish([message])
@@ -184,13 +200,14 @@ class AsyncConsumer:
                 link.leave([message])
                 raise
 
-    async def _next(self) -> Delivery | None:
-        link = self._intake.connected()
+    async def _next(self, link: _core.Link) -> Delivery | None:
         with core_failures(self._intake.plan.url):
-            while (message := self._hands.next_message(link, None, 0.0)) is None:
+            while self._intake.is_open and self._intake.link is link:
+                if (message := self._hands.next_message(link, None, 0.0)) is not None:
+                    return message
                 if link.is_dry() or not await self._hear(None):
                     return None
-        return message
+        return None
 
     async def _hear(self, timeout_s: float | None) -> bool:
         return self._news is not None and await self._news.wait(timeout_s)

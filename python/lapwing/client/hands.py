@@ -28,8 +28,8 @@ class Hands(ABC):
         self.left = LeftInHand()
 
     @abstractmethod
-    def own_loops(self) -> Iterable[Holder]:
-        """Those that go on and are of whoever asks."""
+    def loops(self) -> Iterable[Holder]:
+        """Those whose messages may be answered by whoever asks."""
 
     def next_message(self, link: _core.Link, done: Delivery | None, wait_s: float) -> Delivery | None:
         """Answers ``done``, if given, and takes what is next: first of what was left; None where none comes in time."""
@@ -43,5 +43,5 @@ class Hands(ABC):
     def answered(self, messages: Sequence[Delivery]) -> None:
         """They were done or refused: none of these loops, once it is left, leaves them to another."""
         self.left.answered(messages)
-        for loop in self.own_loops():
+        for loop in self.loops():
             loop.in_hand = without(loop.in_hand, messages)

@@ -56,13 +56,13 @@ class Busy(Hands):
     def end_own_loops(self, link: _core.Link, *, finished: bool) -> None:
         """The loops of this thread are over; what they have, or had, in hand is done, or left to others."""
         end = link.finish if finished else link.leave
-        for loop in self.own_loops():
+        for loop in self.loops():
             end(loop.in_hand)
             loop.in_hand = []
             self.ends(loop)
         end(self.left.take_of(threading.get_ident()))
 
-    def own_loops(self) -> list[Loop]:
+    def loops(self) -> list[Loop]:
         """Those that this thread has begun."""
         me = threading.get_ident()
         with self._changed:
