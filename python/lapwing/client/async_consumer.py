@@ -14,7 +14,7 @@ from lapwing.client.failures import core_failures
 from lapwing.client.intake import Delivery, Intake
 from lapwing.client.news import News
 from lapwing.client.options import POLL_S, ConnectOptions
-from lapwing.errors import TimedOutError
+from lapwing.errors import LapwingError, TimedOutError
 
 
 class AsyncConsumer:
@@ -190,7 +190,7 @@ class AsyncConsumer:
         link = self._intake.connected()
         while (message := await self._next(link)) is not None:
             try:
-                await handler(message)
+                await _handled(handler, message)
                 link.finish([message])
             except Exception as error:
                 self._intake.failed([message], error)
@@ -215,3 +215,15 @@ class AsyncConsumer:
     def _wake(self) -> None:
         if self._news is not None:
             self._news.wake()
+
+
+async def _handled(handler: Callable[[Delivery], Awaitable[object]], message: Delivery) -> None:
+    """A cancellation that nobody asked of this task is a failure of its handler: a task group takes it for no error."""
+    try:
+        await handler(message)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        what, remedy = "what a handler awaited was cancelled", "catch CancelledError there"
+        raise LapwingError(what, where=f"message on {message.topic!r}", remedy=remedy) from error

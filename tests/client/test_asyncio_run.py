@@ -1,0 +1,64 @@
+"""Handlers of asyncio: how they end, and what becomes of their messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Literal
+
+import pytest
+
+from lapwing import Broker
+from lapwing.client import AsyncConsumer, AsyncPublisher, Delivery
+from lapwing.errors import LapwingError
+
+TIMEOUT_S = 30.0
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(work, TIMEOUT_S))
+
+
+def consumer_of(broker: Broker, on_error: Literal["refuse", "stop"] = "refuse") -> AsyncConsumer:
+    return AsyncConsumer(broker.url, "jobs", on_error=on_error, receive_maximum=2, timeout_s=TIMEOUT_S, report=False)
+
+
+async def publish(broker: Broker, count: int) -> None:
+    async with AsyncPublisher(broker.url) as publisher:
+        for number in range(count):
+            await publisher.publish("jobs", b"%d" % number)
+
+
+async def await_a_cancelled(message: Delivery) -> None:
+    """As a pool of connections that is closed meanwhile."""
+    if message.payload != b"1":
+        return
+    other = asyncio.ensure_future(asyncio.Event().wait())
+    other.cancel()
+    await other
+
+
+def test_a_handler_that_awaits_what_was_cancelled_refuses(lapwing_broker: Broker) -> None:
+    """`run` ended without a word, and its message was nobody's."""
+
+    async def work() -> None:
+        async with consumer_of(lapwing_broker) as consumer:
+            running = asyncio.create_task(consumer.run(await_a_cancelled))
+            await publish(lapwing_broker, 3)
+            while consumer.counters.processed < 2:
+                await asyncio.sleep(0.001)
+            assert consumer.counters.refused == 1
+            await consumer.close()
+            await running
+
+    run(work())
+
+
+def test_a_handler_that_awaits_what_was_cancelled_stops(lapwing_broker: Broker) -> None:
+    async def work() -> None:
+        async with consumer_of(lapwing_broker, "stop") as consumer:
+            await publish(lapwing_broker, 3)
+            with pytest.raises(LapwingError, match=r"what a handler awaited was cancelled .*'jobs'"):
+                await consumer.run(await_a_cancelled)
+
+    run(work())
