@@ -62,3 +62,31 @@ def test_a_handler_that_awaits_what_was_cancelled_stops(lapwing_broker: Broker) 
                 await consumer.run(await_a_cancelled)
 
     run(work())
+
+
+def test_what_a_cancelled_run_had_in_hand_is_where_the_next_begins(lapwing_broker: Broker) -> None:
+    """It was answered by nobody before the consumer closed, and after Receive Maximum of them nothing came any more."""
+
+    async def work() -> None:
+        seen = []
+        async with consumer_of(lapwing_broker) as consumer:
+            await publish(lapwing_broker, 3)
+            for _ in range(5):
+                begun = asyncio.Event()
+
+                async def hang(message: Delivery, begun: asyncio.Event = begun) -> None:
+                    seen.append(message.payload)
+                    begun.set()
+                    await asyncio.Event().wait()
+
+                running = asyncio.create_task(consumer.run(hang))
+                await begun.wait()
+                running.cancel()
+                await asyncio.wait([running])
+            assert seen == [b"0"] * 5
+            async for message in consumer:
+                assert message.payload == b"0"
+                break
+        assert consumer.counters.processed == 1, "by the loop, which this task has left"
+
+    run(work())

@@ -10,7 +10,7 @@ import pytest
 from threads import Threads
 
 from lapwing import Broker
-from lapwing.client import AsyncConsumer, Client, Consumer
+from lapwing.client import AsyncConsumer, Client, Consumer, Delivery
 
 TIMEOUT_S = 30.0
 
@@ -96,6 +96,37 @@ def test_a_thread_that_has_left_its_loop_is_not_waited_for(
     publish(lapwing_broker, 1)
     assert pool.submit(lambda: taken(consumer, 1)).result(TIMEOUT_S) == [0]
     pool.submit(lambda: consumer.close(3600)).result(TIMEOUT_S)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_run_that_stops_leaves_its_message_to_the_next(lapwing_broker: Broker, pool: Threads, workers: int) -> None:
+    """As a loop does; after Receive Maximum of them nothing came any more. No `close` takes that for done."""
+
+    def fail(_: Delivery) -> None:
+        raise ConnectionError("database away")
+
+    consumer = Consumer(lapwing_broker.url, "left/#", on_error="stop", workers=workers, receive_maximum=4, report=False)
+    with consumer:
+        publish(lapwing_broker, 1)
+        for _ in range(10):
+            with pytest.raises(ConnectionError):
+                pool.submit(consumer.run, fail).result(TIMEOUT_S)
+        assert taken(consumer, 1) == [0]
+        with pytest.raises(ConnectionError):
+            consumer.run(fail)
+    assert consumer.counters.processed == 0
+
+
+def test_run_that_stops_leaves_nothing_that_its_handler_has_answered(lapwing_broker: Broker) -> None:
+    def refuse(message: Delivery) -> None:
+        consumer.refuse(message)
+        raise ConnectionError("database away")
+
+    with Consumer(lapwing_broker.url, "left/#", on_error="stop", report=False) as consumer:
+        publish(lapwing_broker, 2)
+        with pytest.raises(ConnectionError):
+            consumer.run(refuse)
+        assert taken(consumer, 1) == [1]
 
 
 def test_asyncio(lapwing_broker: Broker) -> None:

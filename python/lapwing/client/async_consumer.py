@@ -188,17 +188,17 @@ class AsyncConsumer:
 
     async def _work(self, handler: Callable[[Delivery], Awaitable[object]]) -> None:
         link = self._intake.connected()
-        while (message := await self._next(link)) is not None:
-            try:
-                await _handled(handler, message)
-                link.finish([message])
-            except Exception as error:
-                self._intake.failed([message], error)
-                if self._intake.stops_on_error:
-                    raise
-            except BaseException:
-                link.leave([message])
-                raise
+        with self._hands.worker() as hand:
+            while (message := await self._next(link)) is not None:
+                hand.in_hand = [message]
+                try:
+                    await _handled(handler, message)
+                    link.finish([message])
+                except BaseException as error:
+                    if self._intake.stops_on_error or not isinstance(error, Exception):
+                        self._hands.not_done(link, hand)
+                        raise
+                    self._intake.failed([message], error)
 
     async def _next(self, link: _core.Link) -> Delivery | None:
         with core_failures(self._intake.plan.url):

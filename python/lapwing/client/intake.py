@@ -129,10 +129,7 @@ class Intake:
             self.connected().refuse(deliveries, code, words)
 
     def failed(self, deliveries: list[Delivery], error: Exception) -> None:
-        """A handler raised: refuses its messages, or leaves them when that is the end."""
-        if self.stops_on_error:
-            self.connected().leave(deliveries)
-            return
+        """A handler raised, and others go on: refuses its messages."""
         topic = deliveries[0].topic
         LOG.error("a handler refused %d message(s), the first on %r", len(deliveries), topic, exc_info=error)
         self.refuse(deliveries, f"{type(error).__name__}: {_said(error)}", 0x80)

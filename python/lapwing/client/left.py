@@ -27,7 +27,7 @@ class LeftInHand:
         self._hands: list[_Hand] = []
 
     def put(self, link: _core.Link, owner: object, messages: Iterable[_core.Delivery]) -> None:
-        """A loop of ``owner``, a thread or a task, was left with these in hand."""
+        """A loop of ``owner``, a thread or a task, was left with these in hand; None: nobody may take them for done."""
         if hand := list(messages):
             with self._lock:
                 self._hands.append(_Hand(link, owner, hand))
