@@ -90,3 +90,22 @@ def test_what_a_cancelled_run_had_in_hand_is_where_the_next_begins(lapwing_broke
         assert consumer.counters.processed == 1, "by the loop, which this task has left"
 
     run(work())
+
+
+def test_close_in_a_handler_does_not_wait_for_it(lapwing_broker: Broker) -> None:
+    """It waited its whole timeout, and the message was acknowledged too late; `run` closes when it is through."""
+
+    async def work() -> None:
+        consumer = await consumer_of(lapwing_broker).connect()
+        await publish(lapwing_broker, 2)
+        while consumer.counters.waiting < 2:
+            await asyncio.sleep(0.001)
+
+        async def close(_: Delivery) -> None:
+            await consumer.close(3600)
+
+        await consumer.run(close)
+        counters = consumer.counters
+        assert (counters.phase, counters.processed, counters.late) == ("over", 2, 0)
+
+    run(work())

@@ -65,6 +65,7 @@ class AsyncConsumer:
         self._news: News | None = None
         self._hands = AsyncHands()
         self._runs = 0
+        self._run_closes = False
 
     async def connect(self) -> Self:
         """Connects and subscribes; a consumer that has connected stays as it is."""
@@ -112,6 +113,9 @@ class AsyncConsumer:
         finally:
             self._runs -= 1
             self._wake()
+        if self._run_closes:
+            self._run_closes = False
+            await self.close()
 
     async def done(self, *messages: Delivery) -> None:
         """See `Consumer.done`."""
@@ -138,8 +142,9 @@ class AsyncConsumer:
     async def close(self, timeout_s: float | None = None) -> None:
         """Takes in no more, lets ``run`` and loops of other tasks finish what is here, says goodbye.
 
-        See `Consumer.close`: what a thread is there, a task is here. Nobody acknowledges what a task has in hand that
-        was cancelled, or has ended otherwise.
+        See `Consumer.close`: what a thread is there, a task is here. Called in a handler it does not wait: ``run``
+        closes when it has finished. Nobody acknowledges what a task has in hand that was cancelled, or has ended
+        otherwise.
         """
         if not self._intake.is_open:
             return
@@ -147,6 +152,9 @@ class AsyncConsumer:
         link = self._intake.connected()
         link.drain()
         self._hands.end_own_loops(link, finished=True)
+        if self._hands.is_worker(asyncio.current_task()):
+            self._run_closes = True
+            return
         await self._wait_for_others(patience_s)
         await self._say_goodbye(link, patience_s)
 
@@ -188,7 +196,7 @@ class AsyncConsumer:
 
     async def _work(self, handler: Callable[[Delivery], Awaitable[object]]) -> None:
         link = self._intake.connected()
-        with self._hands.worker() as hand:
+        with self._hands.worker(asyncio.current_task()) as hand:
             while (message := await self._next(link)) is not None:
                 hand.in_hand = [message]
                 try:

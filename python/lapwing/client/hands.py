@@ -26,10 +26,12 @@ class Hand:
     """What a worker of `run` has in hand.
 
     Attributes:
+        owner: Its thread, or its task.
         in_hand: The message of its handler, unless that has answered it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, owner: object) -> None:
+        self.owner = owner
         self.in_hand: list[Delivery] = []
 
 
@@ -54,14 +56,18 @@ class Hands(ABC):
         return left[0]
 
     @contextmanager
-    def worker(self) -> Iterator[Hand]:
-        """The hand of a worker of `run`, who puts each message into it."""
-        hand = Hand()
+    def worker(self, owner: object) -> Iterator[Hand]:
+        """The hand of a worker of `run`, which is this thread or task, and puts each message into it."""
+        hand = Hand(owner)
         self._workers.add(hand)
         try:
             yield hand
         finally:
             self._workers.discard(hand)
+
+    def is_worker(self, owner: object) -> bool:
+        """Whether this thread, or task, is one: then it is in a handler."""
+        return any(hand.owner == owner for hand in list(self._workers))
 
     def not_done(self, link: _core.Link, hand: Hand) -> None:
         """A worker has failed: the next loop, or `run`, begins with its message, and no `close` takes it for done."""
