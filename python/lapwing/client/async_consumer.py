@@ -66,11 +66,14 @@ class AsyncConsumer:
         self._hands = AsyncHands()
         self._runs = 0
         self._run_closes = False
+        self._opening = asyncio.Lock()
 
     async def connect(self) -> Self:
         """Connects and subscribes; a consumer that has connected stays as it is."""
-        if not self._intake.is_open:
-            self._news = self._hands.news = await self._intake.open_async()
+        # Two links would have one client id, and each would end the other's connection.
+        async with self._opening:
+            if not self._intake.is_open:
+                self._news = self._hands.news = await self._intake.open_async()
         return self
 
     @property

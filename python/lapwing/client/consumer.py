@@ -88,11 +88,14 @@ class Consumer:
         )
         self.client_id = self._intake.plan.client_id
         self._busy = Busy()
+        self._opening = threading.Lock()
 
     def connect(self) -> Self:
         """Connects and subscribes; a consumer that has connected stays as it is."""
-        if not self._intake.is_open:
-            self._intake.opened(self._intake.prepare().start_and_wait())
+        # Two links would have one client id, and each would end the other's connection.
+        with self._opening:
+            if not self._intake.is_open:
+                self._intake.opened(self._intake.prepare().start_and_wait())
         return self
 
     @property
