@@ -15,7 +15,7 @@ class News:
     def __init__(self, link: _core.Link) -> None:
         self._link = link
         self._loop = asyncio.get_running_loop()
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: dict[asyncio.Future[None], None] = {}  # in order
         self._descriptor = link.fileno()
         self._loop.add_reader(self._descriptor, self._on_readable)
         self._closed = False
@@ -36,12 +36,14 @@ class News:
             await asyncio.sleep(0)
             return True
         future = self._loop.create_future()
-        self._waiting.append(future)
+        self._waiting[future] = None
         try:
             async with asyncio.timeout(timeout_s):
                 await future
         except TimeoutError:
             return False
+        finally:
+            self._waiting.pop(future, None)
         return True
 
     def _on_readable(self) -> None:
@@ -51,7 +53,7 @@ class News:
 
     def wake(self) -> None:
         """Wakes everybody who waits."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting = self._waiting, {}
         for future in waiting:
             if not future.done():
                 future.set_result(None)
