@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Coroutine
 from typing import Any
 
 import pytest
+from scripted import ScriptedBroker
+from threads import Threads
 
 from lapwing import Broker
-from lapwing.client import AsyncConsumer, Client, Consumer
+from lapwing.client import AsyncConsumer, Client, Consumer, Delivery
 
 TIMEOUT_S = 30.0
 
@@ -178,6 +181,55 @@ def test_a_batch_that_nobody_has_seen_is_not_done(lapwing_broker: Broker) -> Non
             waiting.cancel()
             await asyncio.wait([waiting])
         assert consumer.counters.processed == 0
+
+    run(cancel())
+    assert given_again(lapwing_broker, 1) == [b"1"]
+
+
+def test_who_drops_a_consumer_drops_its_connection(scripted: ScriptedBroker, pool: Threads) -> None:
+    """It stayed a member of its group, which gave it messages, for as long as the event loop ran."""
+    gone = threading.Event()
+
+    async def drop() -> None:
+        await AsyncConsumer(scripted.url, "jobs", report=False).connect()
+        while not gone.is_set():
+            await asyncio.sleep(0.001)
+
+    dropped = pool.submit(run, drop())
+    with scripted.next() as client:
+        client.accept()
+        client.grant()
+        assert client.stream.recv(1) == b""
+        gone.set()
+        dropped.result(TIMEOUT_S)
+
+
+def test_the_end_of_async_with_that_is_cancelled_ends_the_connection(lapwing_broker: Broker) -> None:
+    """It waited for `run`, whose handler hung; the consumer stayed connected, and nobody got its message."""
+
+    async def cancel() -> None:
+        begun = asyncio.Event()
+
+        async def hang(_: Delivery) -> None:
+            begun.set()
+            await asyncio.Event().wait()
+
+        async def use(consumer: AsyncConsumer) -> None:
+            async with consumer:
+                running.append(asyncio.create_task(consumer.run(hang)))
+                await begun.wait()
+
+        running: list[asyncio.Task[None]] = []
+        consumer = await consumer_of(lapwing_broker, b"1")
+        using = asyncio.create_task(use(consumer))
+        await begun.wait()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        using.cancel()
+        await asyncio.wait([using])
+        while consumer.counters.phase != "over":
+            await asyncio.sleep(0.001)
+        running[0].cancel()
 
     run(cancel())
     assert given_again(lapwing_broker, 1) == [b"1"]

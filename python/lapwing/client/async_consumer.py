@@ -174,12 +174,19 @@ class AsyncConsumer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is None:
-            await self.close()
+            await self._close_or_abort()
             return
         if self._intake.is_open:
             link = self._intake.connected()
             self._hands.end_own_loops(link, finished=False)
             await self._say_goodbye(link, self._intake.plan.timeout_s)
+
+    async def _close_or_abort(self) -> None:
+        try:
+            await self.close()
+        except BaseException:  # cancelled: nobody comes back to close it, and the messages here are to go to others
+            self.abort()
+            raise
 
     async def _wait_for_others(self, timeout_s: float) -> None:
         until = asyncio.get_running_loop().time() + timeout_s

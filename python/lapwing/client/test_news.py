@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 from collections.abc import Iterator
 from typing import cast
@@ -67,3 +68,25 @@ def test_a_wait_that_comes_to_nothing_leaves_nothing(link: QuietLink) -> None:
         news.close()
 
     asyncio.run(asyncio.wait_for(wait(), TIMEOUT_S))
+
+
+def test_who_waits_is_kept_and_who_does_not_is_not(link: QuietLink) -> None:
+    """A task that nobody else has is woken; but a consumer that was dropped kept its connection, and its messages."""
+
+    async def drop() -> None:
+        woken = asyncio.Event()
+
+        async def wait() -> None:
+            await news_of(link).wait()
+            woken.set()
+
+        asyncio.ensure_future(wait())  # noqa: RUF006 (that nobody has it is the point)
+        await asyncio.sleep(0)
+        gc.collect()
+        link.ring()
+        await woken.wait()
+        await asyncio.sleep(0)
+        loop = asyncio.get_running_loop()
+        assert not loop.remove_reader(link.fileno()), "its descriptor may be another's next"
+
+    asyncio.run(asyncio.wait_for(drop(), TIMEOUT_S))
