@@ -174,6 +174,8 @@ def test_asyncio_closes_a_loop(lapwing_broker: Broker) -> None:
             await anext(closed)
         kept = consumer.messages(TIMEOUT_S)
         assert (await anext(kept)).payload == b"0"
+        while not consumer.counters.waiting:
+            await asyncio.sleep(0.001)
         consumer.abort()
         await consumer.connect()
         await asyncio.to_thread(publish, lapwing_broker, 1)
