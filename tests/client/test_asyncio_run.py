@@ -64,6 +64,24 @@ def test_a_handler_that_awaits_what_was_cancelled_stops(lapwing_broker: Broker) 
     run(work())
 
 
+def test_other_news_does_not_begin_the_time_of_a_loop_anew(lapwing_broker: Broker) -> None:
+    """A loop with ``timeout_s`` that had no message went on for as long as replies were acknowledged, say."""
+
+    async def work() -> None:
+        async with consumer_of(lapwing_broker) as consumer:
+
+            async def tell() -> None:
+                while True:
+                    consumer._wake()
+                    await asyncio.sleep(0)
+
+            telling = asyncio.create_task(tell())
+            assert [message async for message in consumer.messages(timeout_s=0.05)] == []
+            telling.cancel()
+
+    run(work())
+
+
 def test_what_a_cancelled_run_had_in_hand_is_where_the_next_begins(lapwing_broker: Broker) -> None:
     """It was answered by nobody before the consumer closed, and after Receive Maximum of them nothing came any more."""
 

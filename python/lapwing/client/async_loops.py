@@ -137,10 +137,11 @@ class AsyncLoop(ABC):
             self.link = self._intake.connected()
         self.goes_on = True
         self._answer()
+        until = None if self._timeout_s is None else _now() + self._timeout_s
         try:
             with core_failures(self._intake.plan.url):
                 while not (taken := self._taken(self.link)):
-                    if self.link.is_dry() or not await self._hear(self._timeout_s):
+                    if self.link.is_dry() or not await self._hear(None if until is None else until - _now()):
                         raise StopAsyncIteration
         except BaseException:
             self._hands.ends(self)
@@ -205,12 +206,16 @@ class AsyncBatches(AsyncLoop, AsyncIterator[list[Delivery]]):
         return self._hands.left.take(link, self._size) or link.take(self._size, 0.0)
 
     async def _fill(self, link: _core.Link, batch: list[Delivery]) -> None:
-        until = asyncio.get_running_loop().time() + self._wait_s
+        until = _now() + self._wait_s
         while len(batch) < self._size:
             batch += link.take(self._size - len(batch), 0.0)
-            left_s = until - asyncio.get_running_loop().time()
+            left_s = until - _now()
             if len(batch) < self._size and (left_s <= 0 or not await self._hear(left_s)):
                 return
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _task_now() -> _AnyTask | None:
