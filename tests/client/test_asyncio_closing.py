@@ -157,6 +157,22 @@ def test_a_loop_that_closes_ends_with_its_message(lapwing_broker: Broker) -> Non
     assert given_again(lapwing_broker, 1) == [b"2"]
 
 
+def test_what_came_by_an_earlier_connection_is_not_done_by_a_close(lapwing_broker: Broker) -> None:
+    """It was acknowledged by its packet id, which is another message's by now: that was lost."""
+
+    async def close_another() -> None:
+        consumer = await consumer_of(lapwing_broker, b"1")
+        async for _ in consumer:
+            break
+        consumer.abort()
+        await consumer.connect()
+        await consumer.close()
+        assert consumer.counters.processed == 0
+
+    run(close_another())
+    assert given_again(lapwing_broker, 1) == [b"1"]
+
+
 def test_a_message_asked_for_by_wait_for_is_of_who_waits(lapwing_broker: Broker) -> None:
     """Up to Python 3.11 that asks in a task of its own, which is over when the message is there."""
 

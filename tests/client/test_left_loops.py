@@ -129,6 +129,22 @@ def test_run_that_stops_leaves_nothing_that_its_handler_has_answered(lapwing_bro
         assert taken(consumer, 1) == [1]
 
 
+@pytest.mark.parametrize("is_left", [True, False])
+def test_what_came_by_an_earlier_connection_is_not_done_by_a_close(lapwing_broker: Broker, is_left: bool) -> None:
+    """It was acknowledged by its packet id, which is another message's by now: that was lost."""
+    consumer = Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=60, report=False)
+    messages = consumer.messages(TIMEOUT_S)
+    publish(lapwing_broker, 1)
+    assert next(messages).payload == b"0"
+    if is_left:
+        del messages
+    consumer.abort()
+    consumer.connect().close()
+    assert consumer.counters.processed == 0
+    with Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=0, report=False) as again:
+        assert taken(again, 1) == [0]
+
+
 def test_asyncio(lapwing_broker: Broker) -> None:
     """Are loops of asyncio as others, and is a batch that somebody stopped waiting for given again?"""
     publish_to = lapwing_broker

@@ -69,7 +69,7 @@ class AsyncHands(Hands):
                 loop.in_hand = []
                 loop.is_closed = True
                 self.ends(loop)
-        end(self.left.take_of(me))
+        end(self.left.take_of(link, me))
 
     def end_loops(self, link: _core.Link) -> None:
         """Its connection is over: loops give nothing more of what waits, which is the broker's."""

@@ -48,10 +48,11 @@ class LeftInHand:
                     del self._hands[0]
         return taken
 
-    def take_of(self, owner: object) -> list[_core.Delivery]:
-        """Those that loops of this thread, or task, left."""
+    def take_of(self, link: _core.Link, owner: object) -> list[_core.Delivery]:
+        """Those that loops of this thread, or task, left; what came by another link is that one's no more."""
         with self._lock:
-            taken = [message for hand in self._hands if hand.owner == owner for message in hand.messages]
+            own = [hand for hand in self._hands if hand.owner == owner]
+            taken = [message for hand in own if hand.link is link for message in hand.messages]
             self._hands = [hand for hand in self._hands if hand.owner != owner]
         return taken
 

@@ -57,10 +57,11 @@ class Busy(Hands):
         """The loops of this thread are over; what they have, or had, in hand is done, or left to others."""
         end = link.finish if finished else link.leave
         for loop in self.loops():
-            end(loop.in_hand)
+            if loop.link is link:  # packet ids begin anew with each
+                end(loop.in_hand)
             loop.in_hand = []
             self.ends(loop)
-        end(self.left.take_of(threading.get_ident()))
+        end(self.left.take_of(link, threading.get_ident()))
 
     def loops(self) -> list[Loop]:
         """Those that this thread has begun."""
