@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 
 import pytest
@@ -11,6 +11,8 @@ from threads import Threads
 
 from lapwing import Broker
 from lapwing.client import AsyncConsumer, Client, Consumer, Delivery
+
+Until = Callable[[Callable[[], bool]], None]
 
 TIMEOUT_S = 30.0
 
@@ -143,6 +145,20 @@ def test_what_came_by_an_earlier_connection_is_not_done_by_a_close(lapwing_broke
     assert consumer.counters.processed == 0
     with Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=0, report=False) as again:
         assert taken(again, 1) == [0]
+
+
+def test_a_loop_that_closes_ends_with_its_message(lapwing_broker: Broker, until: Until) -> None:
+    """It went on with what waited, which the broker gave out again."""
+    consumer = Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=60, report=False).connect()
+    publish(lapwing_broker, 3)
+    numbers = []
+    for message in consumer:
+        numbers.append(int(message.payload))
+        until(lambda: consumer.counters.waiting == 2)
+        consumer.close()
+    assert (numbers, consumer.counters.processed) == ([0], 1)
+    with Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=0, report=False) as again:
+        assert taken(again, 2) == [1, 2]
 
 
 def test_asyncio(lapwing_broker: Broker) -> None:
