@@ -219,12 +219,12 @@ class AsyncConsumer:
                     self._intake.failed([message], error)
 
     async def _next(self, link: _core.Link) -> Delivery | None:
-        with core_failures(self._intake.plan.url):
-            while self._intake.is_open and self._intake.link is link:
-                if (message := self._hands.next_message(link, None, 0.0)) is not None:
-                    return message
+        while self._intake.is_open and self._intake.link is link:
+            if (message := self._hands.next_message(link, None, 0.0)) is not None:
+                return message
+            with core_failures(self._intake.plan.url):
                 if link.is_dry() or not await self._hear(None):
-                    return None
+                    break
         return None
 
     async def _hear(self, timeout_s: float | None) -> bool:

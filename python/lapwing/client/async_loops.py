@@ -128,38 +128,36 @@ class AsyncLoop(ABC):
         """What is here now."""
 
     async def _next(self) -> tuple[_core.Link, list[Delivery]]:
-        if self.is_closed:
-            self._answer()
-            raise StopAsyncIteration
-        self._is_asked()
-        if self.link is None:
+        if self.link is None and not self.is_closed:
             await self._connect()
             self.link = self._intake.connected()
-        self.goes_on = True
-        self._answer()
-        until = None if self._timeout_s is None else _now() + self._timeout_s
-        try:
-            with core_failures(self._intake.plan.url):
-                while not (taken := self._taken(self.link)):
-                    if self.link.is_dry() or not await self._hear(None if until is None else until - _now()):
-                        raise StopAsyncIteration
-        except BaseException:
-            self._hands.ends(self)
-            raise
-        return self.link, taken
-
-    def _answer(self) -> None:
-        """Its task is done with what it has in hand."""
         if self.link is not None:
             self.link.finish(self.in_hand)
         self.in_hand = []
+        if self.link is None or self.is_closed:
+            raise StopAsyncIteration
+        if (task := asyncio.current_task()) is not self._asked_by:
+            self._is_asked(task)
+        self.goes_on = True
+        return self.link, self._taken(self.link) or await self._waited_for(self.link)
 
-    def _is_asked(self) -> None:
-        task = asyncio.current_task()
-        if task is not self._asked_by:
-            self._asked_by = task
-            # A task for the asking alone, as `wait_for` makes them, is over before the work begins.
-            self.task = self._began_by if _only_asks(task) else task
+    async def _waited_for(self, link: _core.Link) -> list[Delivery]:
+        until = None if self._timeout_s is None else _now() + self._timeout_s
+        try:
+            with core_failures(self._intake.plan.url):
+                while not link.is_dry() and await self._hear(None if until is None else until - _now()):
+                    if taken := self._taken(link):
+                        return taken
+        except BaseException:
+            self._hands.ends(self)
+            raise
+        self._hands.ends(self)
+        raise StopAsyncIteration
+
+    def _is_asked(self, task: _AnyTask | None) -> None:
+        self._asked_by = task
+        # A task for the asking alone, as `wait_for` makes them, is over before the work begins.
+        self.task = self._began_by if _only_asks(task) else task
 
 
 class AsyncMessages(AsyncLoop, AsyncIterator[Delivery]):
