@@ -79,6 +79,54 @@ def test_a_handler_that_raises_refuses(scripted: ScriptedBroker, pool: Threads) 
     running.result(s.TIMEOUT_S)
 
 
+class WordlessError(Exception):
+    """As one whose ``__str__`` reads what was never set."""
+
+    def __str__(self) -> str:
+        raise AttributeError("camera")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_no_words_of_a_handler_end_the_consumer(
+    scripted: ScriptedBroker, pool: Threads, caplog: pytest.LogCaptureFixture, workers: int
+) -> None:
+    """Half of a surrogate pair (JSON has it) and no words at all ended `run`; a text of MQTT has no U+0000 either."""
+    caplog.set_level("CRITICAL", "lapwing.client")  # what pytest keeps of a log cannot have such halves
+    errors = {
+        b"half": (ValueError("unknown \ud800"), rb"ValueError: unknown \ud800"),
+        b"nul": (ValueError("unknown \0"), b"ValueError: unknown  "),
+        b"none": (WordlessError(), b"WordlessError: its words failed with AttributeError"),
+    }
+
+    def work(message: Delivery) -> None:
+        raise errors[message.payload][0]
+
+    consumer = Consumer(scripted.url, "a", report=False, workers=workers)
+    running = pool.submit(consumer.run, work)
+    with scripted.next() as client:
+        client.accept()
+        client.grant()
+        for payload, (_, words) in errors.items():
+            client.publish("a", payload, packet_id=1)
+            refused = client.read()
+            assert (refused.kind, refused.reason) == (s.PUBACK, 0x80)
+            assert words in refused.body
+        consumer.close()
+    running.result(s.TIMEOUT_S)
+
+
+def test_a_refusal_by_hand_takes_any_words(scripted: ScriptedBroker, pool: Threads) -> None:
+    consumer = Consumer(scripted.url, "a", report=False)
+    first = pool.submit(lambda: next(iter(consumer)))
+    with scripted.next() as client:
+        client.accept()
+        client.grant()
+        client.publish("a", b"1", packet_id=1)
+        consumer.refuse(first.result(s.TIMEOUT_S), "no camera \udfff")
+        assert rb"no camera \udfff" in client.read().body
+        consumer.abort()
+
+
 def test_on_error_stop_leaves_the_message(scripted: ScriptedBroker, pool: Threads) -> None:
     """Does the error come out of run, and is its message not answered?"""
 

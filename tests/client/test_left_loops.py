@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 
 import pytest
 from threads import Threads
 
 from lapwing import Broker
-from lapwing.client import AsyncConsumer, Client, Consumer
+from lapwing.client import AsyncConsumer, Client, Consumer, Delivery
+
+Until = Callable[[Callable[[], bool]], None]
 
 TIMEOUT_S = 30.0
 
@@ -98,6 +100,67 @@ def test_a_thread_that_has_left_its_loop_is_not_waited_for(
     pool.submit(lambda: consumer.close(3600)).result(TIMEOUT_S)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_run_that_stops_leaves_its_message_to_the_next(lapwing_broker: Broker, pool: Threads, workers: int) -> None:
+    """As a loop does; after Receive Maximum of them nothing came any more. No `close` takes that for done."""
+
+    def fail(_: Delivery) -> None:
+        raise ConnectionError("database away")
+
+    consumer = Consumer(lapwing_broker.url, "left/#", on_error="stop", workers=workers, receive_maximum=4, report=False)
+    with consumer:
+        publish(lapwing_broker, 1)
+        for _ in range(10):
+            with pytest.raises(ConnectionError):
+                pool.submit(consumer.run, fail).result(TIMEOUT_S)
+        assert taken(consumer, 1) == [0]
+        with pytest.raises(ConnectionError):
+            consumer.run(fail)
+    assert consumer.counters.processed == 0
+
+
+def test_run_that_stops_leaves_nothing_that_its_handler_has_answered(lapwing_broker: Broker) -> None:
+    def refuse(message: Delivery) -> None:
+        consumer.refuse(message)
+        raise ConnectionError("database away")
+
+    with Consumer(lapwing_broker.url, "left/#", on_error="stop", report=False) as consumer:
+        publish(lapwing_broker, 2)
+        with pytest.raises(ConnectionError):
+            consumer.run(refuse)
+        assert taken(consumer, 1) == [1]
+
+
+@pytest.mark.parametrize("is_left", [True, False])
+def test_what_came_by_an_earlier_connection_is_not_done_by_a_close(lapwing_broker: Broker, is_left: bool) -> None:
+    """It was acknowledged by its packet id, which is another message's by now: that was lost."""
+    consumer = Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=60, report=False)
+    messages = consumer.messages(TIMEOUT_S)
+    publish(lapwing_broker, 1)
+    assert next(messages).payload == b"0"
+    if is_left:
+        del messages
+    consumer.abort()
+    consumer.connect().close()
+    assert consumer.counters.processed == 0
+    with Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=0, report=False) as again:
+        assert taken(again, 1) == [0]
+
+
+def test_a_loop_that_closes_ends_with_its_message(lapwing_broker: Broker, until: Until) -> None:
+    """It went on with what waited, which the broker gave out again."""
+    consumer = Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=60, report=False).connect()
+    publish(lapwing_broker, 3)
+    numbers = []
+    for message in consumer:
+        numbers.append(int(message.payload))
+        until(lambda: consumer.counters.waiting == 2)
+        consumer.close()
+    assert (numbers, consumer.counters.processed) == ([0], 1)
+    with Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=0, report=False) as again:
+        assert taken(again, 2) == [1, 2]
+
+
 def test_asyncio(lapwing_broker: Broker) -> None:
     """Are loops of asyncio as others, and is a batch that somebody stopped waiting for given again?"""
     publish_to = lapwing_broker
@@ -143,6 +206,8 @@ def test_asyncio_closes_a_loop(lapwing_broker: Broker) -> None:
             await anext(closed)
         kept = consumer.messages(TIMEOUT_S)
         assert (await anext(kept)).payload == b"0"
+        while not consumer.counters.waiting:
+            await asyncio.sleep(0.001)
         consumer.abort()
         await consumer.connect()
         await asyncio.to_thread(publish, lapwing_broker, 1)

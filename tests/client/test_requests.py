@@ -10,7 +10,7 @@ from threads import Threads
 
 from lapwing import Broker
 from lapwing.client import AsyncConsumer, AsyncRequester, Client, Consumer, Delivery, Requester
-from lapwing.errors import ConfigError, RejectedError, TimedOutError
+from lapwing.errors import ConfigError, LapwingError, RejectedError, TimedOutError
 
 
 def test_each_request_gets_its_reply(broker: Broker, pool: Threads) -> None:
@@ -100,6 +100,23 @@ def test_async_requests(broker: Broker) -> None:
             await running
 
     asyncio.run(ask())
+
+
+def test_an_async_close_that_is_cancelled_tells_who_waits(broker: Broker) -> None:
+    """It heard nothing until its time was over, and the connection stayed."""
+
+    async def ask() -> None:
+        requester = await AsyncRequester(broker.url).connect()
+        asking = asyncio.create_task(requester.request("nobody/there", "?", timeout_s=3600))
+        closing = asyncio.create_task(requester.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(LapwingError, match="closed before the reply came"):
+            await asking
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+
+    asyncio.run(asyncio.wait_for(ask(), 30.0))
 
 
 MAY_NOT_ASK = {"identity": "anonymous", "may": ["publish", "subscribe"], "topics": ["replies/#", "open/#"]}

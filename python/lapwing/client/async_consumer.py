@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Literal, Self, Unpack
 
+from lapwing import _core
 from lapwing.client.async_loops import AsyncBatches, AsyncHands, AsyncMessages
 from lapwing.client.counters import Counters
 from lapwing.client.failures import core_failures
 from lapwing.client.intake import Delivery, Intake
 from lapwing.client.news import News
-from lapwing.client.options import ConnectOptions
-from lapwing.errors import TimedOutError
+from lapwing.client.options import POLL_S, ConnectOptions
+from lapwing.errors import LapwingError, TimedOutError
 
 
 class AsyncConsumer:
@@ -64,11 +65,15 @@ class AsyncConsumer:
         self._news: News | None = None
         self._hands = AsyncHands()
         self._runs = 0
+        self._run_closes = False
+        self._opening = asyncio.Lock()
 
     async def connect(self) -> Self:
         """Connects and subscribes; a consumer that has connected stays as it is."""
-        if not self._intake.is_open:
-            self._news = await self._intake.open_async()
+        # Two links would have one client id, and each would end the other's connection.
+        async with self._opening:
+            if not self._intake.is_open:
+                self._news = self._hands.news = await self._intake.open_async()
         return self
 
     @property
@@ -111,6 +116,9 @@ class AsyncConsumer:
         finally:
             self._runs -= 1
             self._wake()
+        if self._run_closes:
+            self._run_closes = False
+            await self.close()
 
     async def done(self, *messages: Delivery) -> None:
         """See `Consumer.done`."""
@@ -135,16 +143,23 @@ class AsyncConsumer:
                     raise TimedOutError(what, where=topic, remedy="look at the broker")
 
     async def close(self, timeout_s: float | None = None) -> None:
-        """Takes in no more, lets ``run`` finish what is here, acknowledges, says goodbye; see `Consumer.close`."""
+        """Takes in no more, lets ``run`` and loops of other tasks finish what is here, says goodbye.
+
+        See `Consumer.close`: what a thread is there, a task is here. Called in a handler it does not wait: ``run``
+        closes when it has finished. Nobody acknowledges what a task has in hand that was cancelled, or has ended
+        otherwise.
+        """
         if not self._intake.is_open:
             return
         patience_s = self._intake.plan.timeout_s if timeout_s is None else timeout_s
-        self._intake.connected().drain()
-        until = asyncio.get_running_loop().time() + patience_s
-        while self._runs and await self._hear(until - asyncio.get_running_loop().time()):
-            pass
-        self._intake.connected().finish(self._hands.empty())
-        await self._say_goodbye(patience_s)
+        link = self._intake.connected()
+        link.drain()
+        self._hands.end_own_loops(link, finished=True)
+        if self._hands.is_worker(asyncio.current_task()):
+            self._run_closes = True
+            return
+        await self._wait_for_others(patience_s)
+        await self._say_goodbye(link, patience_s)
 
     def abort(self) -> None:
         """Closes without a word, as a crash would."""
@@ -159,38 +174,58 @@ class AsyncConsumer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is None:
-            await self.close()
+            await self._close_or_abort()
             return
         if self._intake.is_open:
-            self._intake.connected().leave(self._hands.empty())
-            await self._say_goodbye(self._intake.plan.timeout_s)
+            link = self._intake.connected()
+            self._hands.end_own_loops(link, finished=False)
+            await self._say_goodbye(link, self._intake.plan.timeout_s)
 
-    async def _say_goodbye(self, timeout_s: float) -> None:
-        if self._news is not None:
-            self._news.close()
-        await asyncio.to_thread(self._intake.say_goodbye, timeout_s)
+    async def _close_or_abort(self) -> None:
+        try:
+            await self.close()
+        except BaseException:  # cancelled: nobody comes back to close it, and the messages here are to go to others
+            self.abort()
+            raise
+
+    async def _wait_for_others(self, timeout_s: float) -> None:
+        until = asyncio.get_running_loop().time() + timeout_s
+        while self._intake.is_open and (self._runs or self._hands.others_work()):
+            left_s = until - asyncio.get_running_loop().time()
+            if left_s <= 0:
+                return
+            await self._hear(min(left_s, POLL_S))  # a task that ends with its loop in a variable is no news
+
+    async def _say_goodbye(self, link: _core.Link, timeout_s: float) -> None:
+        if self._intake.link is link:
+            self._intake.is_open = False
+            self._hands.end_loops(link)
+            if self._news is not None:
+                self._news.close()
+        await asyncio.to_thread(link.close, timeout_s)
 
     async def _work(self, handler: Callable[[Delivery], Awaitable[object]]) -> None:
         link = self._intake.connected()
-        while (message := await self._next()) is not None:
-            try:
-                await handler(message)
-                link.finish([message])
-            except Exception as error:
-                self._intake.failed([message], error)
-                if self._intake.stops_on_error:
-                    raise
-            except BaseException:
-                link.leave([message])
-                raise
+        with self._hands.worker(asyncio.current_task()) as hand:
+            while (message := await self._next(link)) is not None:
+                hand.in_hand = [message]
+                try:
+                    await _handled(handler, message)
+                    link.finish([message])
+                except BaseException as error:
+                    if self._intake.stops_on_error or not isinstance(error, Exception):
+                        self._hands.not_done(link, hand)
+                        raise
+                    self._intake.failed([message], error)
 
-    async def _next(self) -> Delivery | None:
-        link = self._intake.connected()
-        with core_failures(self._intake.plan.url):
-            while (message := self._hands.next_message(link, None, 0.0)) is None:
+    async def _next(self, link: _core.Link) -> Delivery | None:
+        while self._intake.is_open and self._intake.link is link:
+            if (message := self._hands.next_message(link, None, 0.0)) is not None:
+                return message
+            with core_failures(self._intake.plan.url):
                 if link.is_dry() or not await self._hear(None):
-                    return None
-        return message
+                    break
+        return None
 
     async def _hear(self, timeout_s: float | None) -> bool:
         return self._news is not None and await self._news.wait(timeout_s)
@@ -198,3 +233,15 @@ class AsyncConsumer:
     def _wake(self) -> None:
         if self._news is not None:
             self._news.wake()
+
+
+async def _handled(handler: Callable[[Delivery], Awaitable[object]], message: Delivery) -> None:
+    """A cancellation that nobody asked of this task is a failure of its handler: a task group takes it for no error."""
+    try:
+        await handler(message)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        what, remedy = "what a handler awaited was cancelled", "catch CancelledError there"
+        raise LapwingError(what, where=f"message on {message.topic!r}", remedy=remedy) from error

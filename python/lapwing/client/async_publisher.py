@@ -43,11 +43,14 @@ class AsyncPublisher:
         )
         self.client_id = self._outgoing.plan.client_id
         self._open: tuple[_core.Link, News] | None = None
+        self._opening = asyncio.Lock()
 
     async def connect(self) -> Self:
         """Connects; a publisher that has connected stays as it is."""
-        if self._open is None:
-            self._open = await start_async(self._outgoing.plan)
+        # Two links would have one client id, and each would end the other's connection.
+        async with self._opening:
+            if self._open is None:
+                self._open = await start_async(self._outgoing.plan)
         return self
 
     @property

@@ -26,7 +26,8 @@ class Consumer:
         workers: Threads of ``run``; the broker is told, so that it gives so many messages at a time.
         ack: ``"processed"``: acknowledged when the work is done. ``"received"``: when a worker takes it.
         on_error: A handler that raises ``"refuse"``\\ s the message (PUBACK or PUBREC 0x80 with the error in words:
-            the broker gives it to nobody), or ``"stop"``\\ s the consumer: the message is left to others.
+            the broker gives it to nobody), or ``"stop"``\\ s ``run``: the message stays unanswered, and the next
+            ``run`` or loop begins with it.
         high: Waiting messages at which nothing more is read and the broker is told, until ``low``.
         low: By default half of ``high``.
         high_bytes: The same in bytes; its low mark is half of it.
@@ -87,11 +88,14 @@ class Consumer:
         )
         self.client_id = self._intake.plan.client_id
         self._busy = Busy()
+        self._opening = threading.Lock()
 
     def connect(self) -> Self:
         """Connects and subscribes; a consumer that has connected stays as it is."""
-        if not self._intake.is_open:
-            self._intake.opened(self._intake.prepare().start_and_wait())
+        # Two links would have one client id, and each would end the other's connection.
+        with self._opening:
+            if not self._intake.is_open:
+                self._intake.opened(self._intake.prepare().start_and_wait())
         return self
 
     @property
@@ -242,7 +246,7 @@ class Consumer:
     def _work(self, handler: Callable[[Delivery], object], halt: threading.Event) -> None:
         link = self._intake.connected()
         done: Delivery | None = None
-        with self._busy, core_failures(self._intake.plan.url):
+        with self._busy, self._busy.worker(threading.get_ident()) as hand, core_failures(self._intake.plan.url):
             while not halt.is_set():
                 message = self._busy.next_message(link, done, POLL_S)
                 done = None
@@ -250,15 +254,14 @@ class Consumer:
                     if link.is_dry():
                         return
                     continue
+                hand.in_hand = [message]
                 try:
                     handler(message)
                     done = message
-                except Exception as error:
-                    self._intake.failed([message], error)
-                    if self._intake.stops_on_error:
+                except BaseException as error:
+                    if self._intake.stops_on_error or not isinstance(error, Exception):
+                        self._busy.not_done(link, hand)
                         raise
-                except BaseException:
-                    link.leave([message])
-                    raise
+                    self._intake.failed([message], error)
             if done is not None:
                 link.finish([done])

@@ -123,18 +123,16 @@ class Intake:
         return Counters.of(self.connected())
 
     def refuse(self, deliveries: list[Delivery], reason: str, code: int) -> None:
-        """Ends them for good; the broker is told why (5.0)."""
+        """Ends them for good; the broker is told why (5.0). Half of a surrogate pair, as of JSON, is escaped."""
+        words = reason.encode(errors="backslashreplace").decode()
         with core_failures(self.plan.url):
-            self.connected().refuse(deliveries, code, reason)
+            self.connected().refuse(deliveries, code, words)
 
     def failed(self, deliveries: list[Delivery], error: Exception) -> None:
-        """A handler raised: refuses its messages, or leaves them when that is the end."""
-        if self.stops_on_error:
-            self.connected().leave(deliveries)
-            return
+        """A handler raised, and others go on: refuses its messages."""
         topic = deliveries[0].topic
         LOG.error("a handler refused %d message(s), the first on %r", len(deliveries), topic, exc_info=error)
-        self.refuse(deliveries, f"{type(error).__name__}: {error}", 0x80)
+        self.refuse(deliveries, f"{type(error).__name__}: {_said(error)}", 0x80)
 
     def reply_arguments(self, message: Delivery) -> tuple[str, bytes | None]:
         """Where to answer and with what.
@@ -150,6 +148,14 @@ class Intake:
                 remedy="ask with request(), or set response_topic",
             )
         return topic, message.correlation_data
+
+
+def _said(error: Exception) -> str:
+    # A handler's own exception: whatever it does here would end the consumer.
+    try:
+        return str(error)
+    except Exception as failure:
+        return f"its words failed with {type(failure).__name__}"
 
 
 def _shared(topic_filter: str, group: str | None) -> str:

@@ -11,7 +11,7 @@ from lapwing import _core
 
 class _Hand(NamedTuple):
     link: _core.Link
-    thread: int
+    owner: object
     messages: list[_core.Delivery]
 
 
@@ -26,11 +26,11 @@ class LeftInHand:
         self._lock = threading.RLock()
         self._hands: list[_Hand] = []
 
-    def put(self, link: _core.Link, thread: int, messages: Iterable[_core.Delivery]) -> None:
-        """A loop of ``thread`` was left with these in hand."""
+    def put(self, link: _core.Link, owner: object, messages: Iterable[_core.Delivery]) -> None:
+        """A loop of ``owner``, a thread or a task, was left with these in hand; None: nobody may take them for done."""
         if hand := list(messages):
             with self._lock:
-                self._hands.append(_Hand(link, thread, hand))
+                self._hands.append(_Hand(link, owner, hand))
 
     def take(self, link: _core.Link, most: int) -> list[_core.Delivery]:
         """Up to ``most`` of them, the oldest first; what came by another link is that one's no more."""
@@ -48,11 +48,12 @@ class LeftInHand:
                     del self._hands[0]
         return taken
 
-    def take_of(self, thread: int) -> list[_core.Delivery]:
-        """Those that loops of this thread left."""
+    def take_of(self, link: _core.Link, owner: object) -> list[_core.Delivery]:
+        """Those that loops of this thread, or task, left; what came by another link is that one's no more."""
         with self._lock:
-            taken = [message for hand in self._hands if hand.thread == thread for message in hand.messages]
-            self._hands = [hand for hand in self._hands if hand.thread != thread]
+            own = [hand for hand in self._hands if hand.owner == owner]
+            taken = [message for hand in own if hand.link is link for message in hand.messages]
+            self._hands = [hand for hand in self._hands if hand.owner != owner]
         return taken
 
     def answered(self, messages: Sequence[_core.Delivery]) -> None:

@@ -56,13 +56,15 @@ class Busy(Hands):
     def end_own_loops(self, link: _core.Link, *, finished: bool) -> None:
         """The loops of this thread are over; what they have, or had, in hand is done, or left to others."""
         end = link.finish if finished else link.leave
-        for loop in self.own_loops():
-            end(loop.in_hand)
+        for loop in self.loops():
+            if loop.link is link:  # packet ids begin anew with each
+                end(loop.in_hand)
             loop.in_hand = []
+            loop.is_closed = True
             self.ends(loop)
-        end(self.left.take_of(threading.get_ident()))
+        end(self.left.take_of(link, threading.get_ident()))
 
-    def own_loops(self) -> list[Loop]:
+    def loops(self) -> list[Loop]:
         """Those that this thread has begun."""
         me = threading.get_ident()
         with self._changed:
@@ -84,10 +86,12 @@ class Loop(ABC):
         link: Whence its messages come.
         thread: That of who began it.
         in_hand: What it has given and not heard of; whoever leaves the loop leaves that to the next one.
+        is_closed: It gives nothing more: what waits is the broker's.
     """
 
     def __init__(self, intake: Intake, busy: Busy, timeout_s: float | None) -> None:
         self.in_hand: list[Delivery] = []
+        self.is_closed = False
         self.link = intake.connected()
         self.thread = threading.get_ident()
         self._intake = intake
@@ -106,6 +110,8 @@ class Loop(ABC):
         """Answers what is in hand, and takes what is next; nothing where none comes in time."""
 
     def _next(self) -> list[Delivery]:
+        if self.is_closed:
+            raise StopIteration
         waited_s = 0.0
         while not (taken := self._take(min(POLL_S, self._timeout_s - waited_s))):
             waited_s += POLL_S

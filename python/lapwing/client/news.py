@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
+from contextlib import suppress
 
 from lapwing import _core
 from lapwing.client.failures import core_failures
@@ -10,14 +12,20 @@ from lapwing.client.options import LinkPlan
 
 
 class News:
-    """Wakes the tasks of one event loop that wait for something to change on a link."""
+    """Wakes the tasks of one event loop that wait for something to change on a link.
+
+    The event loop keeps it, and with it the link, while a task waits, no longer: who drops a consumer has dropped its
+    connection.
+    """
 
     def __init__(self, link: _core.Link) -> None:
+        self._closed = True
         self._link = link
         self._loop = asyncio.get_running_loop()
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: dict[asyncio.Future[None], None] = {}  # in order
         self._descriptor = link.fileno()
-        self._loop.add_reader(self._descriptor, self._on_readable)
+        self._ear = _Ear(self)
+        self._loop.add_reader(self._descriptor, self._ear.on_readable)
         self._closed = False
 
     def close(self) -> None:
@@ -26,6 +34,12 @@ class News:
             self._closed = True
             self._loop.remove_reader(self._descriptor)
             self.wake()
+
+    def __del__(self) -> None:
+        if not self._closed:
+            # By any thread. The link is kept until then: its descriptor is closed with it, and may be another's next.
+            with suppress(RuntimeError):  # the event loop is closed
+                self._loop.call_soon_threadsafe(_forget, self._loop, self._descriptor, self._link)
 
     async def wait(self, timeout_s: float | None = None) -> bool:
         """Until there is news, which may be anything: look, and wait again. False when none came in time.
@@ -36,25 +50,54 @@ class News:
             await asyncio.sleep(0)
             return True
         future = self._loop.create_future()
-        self._waiting.append(future)
+        self._waiting[future] = None
+        self._ear.kept = self
         try:
             async with asyncio.timeout(timeout_s):
                 await future
         except TimeoutError:
             return False
+        finally:
+            self._waiting.pop(future, None)
+            if not self._waiting:
+                self._ear.kept = None
         return True
 
-    def _on_readable(self) -> None:
+    def on_readable(self) -> None:
+        """Somebody has news."""
         # First this, then the tasks: what comes from now on makes it readable again.
         self._link.heard()
         self.wake()
 
     def wake(self) -> None:
         """Wakes everybody who waits."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting = self._waiting, {}
+        self._ear.kept = None
         for future in waiting:
             if not future.done():
                 future.set_result(None)
+
+
+class _Ear:
+    """What the event loop has of some news.
+
+    Attributes:
+        kept: The news, while a task waits for it: nobody else may have that task.
+    """
+
+    def __init__(self, news: News) -> None:
+        self.kept: News | None = None
+        self._news = weakref.ref(news)
+
+    def on_readable(self) -> None:
+        """The descriptor is readable."""
+        news = self._news()
+        if news is not None:
+            news.on_readable()
+
+
+def _forget(loop: asyncio.AbstractEventLoop, descriptor: int, _: _core.Link) -> None:
+    loop.remove_reader(descriptor)
 
 
 async def start_async(plan: LinkPlan) -> tuple[_core.Link, News]:

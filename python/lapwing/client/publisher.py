@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Literal, Self, Unpack
@@ -67,12 +68,15 @@ class Publisher:
         self.client_id = self._outgoing.plan.client_id
         self._link: _core.Link | None = None
         self._is_open = False
+        self._opening = threading.Lock()
 
     def connect(self) -> Self:
         """Connects; a publisher that has connected stays as it is."""
-        if not self._is_open:
-            self._link = self._outgoing.plan.start_and_wait()
-            self._is_open = True
+        # Two links would have one client id, and each would end the other's connection.
+        with self._opening:
+            if not self._is_open:
+                self._link = self._outgoing.plan.start_and_wait()
+                self._is_open = True
         return self
 
     @property

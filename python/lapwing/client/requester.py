@@ -168,10 +168,15 @@ class AsyncRequester:
         if self._open is None:
             return
         (link, news, _, task), self._open = self._open, None
-        link.drain()
-        await task
-        news.close()
-        await asyncio.to_thread(link.close, self._asked.plan.timeout_s)
+        try:
+            link.drain()
+            await task
+            await asyncio.to_thread(link.close, self._asked.plan.timeout_s)
+        except BaseException:  # cancelled, and `task` with it
+            link.abort()
+            raise
+        finally:
+            news.close()
 
     async def __aenter__(self) -> Self:
         return await self.connect()
@@ -194,7 +199,8 @@ class AsyncRequester:
                         await news.wait()
         except LapwingError as error:
             failure = error
-        pending.fail(failure)
+        finally:  # cancelled, too
+            pending.fail(failure)
 
 
 class _Asked:
