@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from lapwing.cli.common import echo_json, examples
+from lapwing.cli.signals import ended_as_by_ctrl_c
 from lapwing.cli.store_lines import (
     Event,
     file_lines,
@@ -186,6 +187,7 @@ def _asked() -> bool:
 @app.command(
     epilog=examples("lapwing store backup lapwing-data /backup/monday", "lapwing store backup lapwing-data b --json")
 )
+@ended_as_by_ctrl_c()
 def backup(
     data: Data,
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="A folder that is not there yet, or is empty.")],
@@ -201,6 +203,7 @@ def backup(
 
 
 @app.command(epilog=examples("lapwing store restore /backup/monday lapwing-data"))
+@ended_as_by_ctrl_c()
 def restore(
     backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="What lapwing store backup made.")],
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A folder that is not there yet, or is empty.")],

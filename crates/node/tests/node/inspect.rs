@@ -43,7 +43,7 @@ pub fn events<'v>(told: &'v [Value], kind: &str) -> Vec<&'v Value> {
 }
 
 /// A folder in which 20 messages wait for a session that is away.
-fn folder() -> tempfile::TempDir {
+pub fn folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fill(&start(dir.path()));
     dir
