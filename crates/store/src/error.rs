@@ -50,7 +50,7 @@ pub enum StoreError {
         body_bytes_max: usize,
     },
     /// A file holds bytes that were synced once and are damaged now.
-    #[error("{} is damaged at byte {at}: {what}; {}", .file.display(), remedy(.file))]
+    #[error("{} is damaged at byte {at}: {what}; {}", .file.display(), remedy(.file, *.at))]
     Corrupt {
         /// The damaged file.
         file: PathBuf,
