@@ -186,6 +186,7 @@ def test_a_broker_in_the_folder(data: Path, tmp_path: Path) -> None:
             assert "lapwing store backup" in error
         assert call("store", "backup", str(data), str(tmp_path / "copy")).returncode == 0
         assert broker.end() == 0
+    assert (data / "lock").read_text() == "", "who sends a signal there would end somebody else"
     assert call("store", "check", str(tmp_path / "copy")).returncode == 0
 
 

@@ -64,7 +64,9 @@ impl From<StoreError> for InspectError {
                 let remedy = "stop it, or make a copy while it runs (lapwing store backup DATA TARGET) and take that";
                 InspectError::usage(what, remedy)
             }
-            StoreError::NoData { .. } | StoreError::NoStream { .. } => InspectError::usage(error.to_string(), ""),
+            StoreError::LookedAt { .. } | StoreError::NoData { .. } | StoreError::NoStream { .. } => {
+                InspectError::usage(error.to_string(), "")
+            }
             StoreError::NotMendable { .. } => InspectError::refused(error.to_string(), ""),
             other => InspectError::Node(NodeError::Store(other)),
         }
