@@ -79,7 +79,9 @@ impl FolderLock {
         let path = dir.join("lock");
         let file = match open_file(OpenOptions::new().read(true), libc::O_NOFOLLOW, &path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
             Err(error) => return Err(StoreError::io("open", &path, error)),
         };
         locked(file, libc::LOCK_SH)

@@ -288,6 +288,25 @@ fn a_backup_of_a_running_node_has_what_was_acknowledged_before() {
     assert_eq!(again.unwrap_err().code(), "store_usage", "what is there is not written over");
 }
 
+/// Is a folder that cannot be looked at told apart from a damaged one?
+#[test]
+fn what_cannot_be_opened_is_not_damaged() {
+    let dir = folder();
+    let silent = &mut |_: Value| ControlFlow::Continue(());
+    fs::remove_file(dir.path().join("lock")).unwrap();
+    fs::create_dir(dir.path().join("lock")).unwrap();
+    let errors = [
+        check(dir.path(), silent).unwrap_err(),
+        dump(dir.path(), &DumpWanted::default(), silent).unwrap_err(),
+        repair(dir.path(), &RepairWanted::default(), silent).unwrap_err(),
+        check(&dir.path().join("format"), silent).unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.code(), "store_usage", "{error}");
+        assert!(!error.to_string().contains("the log failed"), "{error}");
+    }
+}
+
 /// Is nothing left of a copy whose source is damaged, or that was broken off?
 #[test]
 fn a_copy_of_what_is_damaged_is_not_kept() {

@@ -149,6 +149,19 @@ fn no_data_folder_and_one_in_use_are_refused() {
         let error = DataFolder::open(os(), dir).expect_err("nothing of ours");
         assert!(matches!(error, StoreError::NoData { .. }), "{error}");
     }
+    let theirs = tempfile::tempdir().expect("a folder");
+    for file in ["log/syslog", "log/1.log", "streams/films/meta", "streams/films/1.idx"] {
+        let file = theirs.path().join(file);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, b"theirs").expect("written");
+    }
+    let file = theirs.path().join("log/syslog");
+    for dir in [theirs.path(), file.as_path()] {
+        assert!(FolderGuard::shared(dir).is_ok(), "nobody holds it");
+        for refused in [DataFolder::open(os(), dir).map(drop), DataFolder::find(dir)] {
+            assert!(matches!(refused, Err(StoreError::NoData { .. })), "{refused:?}");
+        }
+    }
     let dir = folder();
     let running = Log::open(dir.path(), &LogConfig::default(), &[]).expect("open");
     assert!(matches!(FolderGuard::shared(dir.path()), Err(StoreError::Locked { pid: Some(_), .. })));
