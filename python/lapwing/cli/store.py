@@ -195,7 +195,8 @@ def backup(
 ) -> int:
     """Copy a data folder, also while a broker uses it, and check the copy.
 
-    The copy has all that was acknowledged before the command began, as a crash at one moment would have left it.
+    The copy has all that was acknowledged before the command began. Each stream, and the log, is as a crash at some
+    moment while it was made would have left it.
     """
     from lapwing._core import store_backup
 
