@@ -161,12 +161,19 @@ def test_dump(data: Path) -> None:
         (["backup", "DATA", "DATA"], "lies in the folder that is to be copied", 2),
         (["restore", "nowhere", "copy"], "nowhere is no data folder", 2),
         (["restore", "DATA", "full"], "full is not empty", 2),
+        (["restore", "DATA", "full/something"], "full/something is a file", 2),
+        (["check", "full/something"], "full/something is no data folder", 2),
+        (["check", "theirs"], "theirs is no data folder", 2),
+        (["repair", "theirs", "--yes"], "theirs is no data folder", 2),
+        (["backup", "theirs", "copy"], "theirs is no data folder", 2),
         (["chek", "DATA"], "check", 2),
     ],
 )
 def test_mistyped(data: Path, tmp_path: Path, arguments: list[str], what: str, code: int) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "something").touch()
+    (tmp_path / "theirs" / "log").mkdir(parents=True)
+    (tmp_path / "theirs" / "log" / "syslog").touch()
     words = [word.replace("DATA", str(data)) for word in arguments]
     result = call("store", *words, cwd=tmp_path)
     assert result.returncode == code
@@ -186,6 +193,7 @@ def test_a_broker_in_the_folder(data: Path, tmp_path: Path) -> None:
             assert "lapwing store backup" in error
         assert call("store", "backup", str(data), str(tmp_path / "copy")).returncode == 0
         assert broker.end() == 0
+    assert (data / "lock").read_text() == "", "who sends a signal there would end somebody else"
     assert call("store", "check", str(tmp_path / "copy")).returncode == 0
 
 

@@ -174,6 +174,7 @@ fn store_code(error: &StoreError) -> &'static str {
         StoreError::Corrupt { .. } | StoreError::Emptied { .. } => "data_corrupt",
         StoreError::NotWritable { .. }
         | StoreError::Locked { .. }
+        | StoreError::LookedAt { .. }
         | StoreError::Foreign { .. }
         | StoreError::FormatVersion { .. }
         | StoreError::WrongKind { .. } => "data_folder",

@@ -50,7 +50,7 @@ pub enum StoreError {
         body_bytes_max: usize,
     },
     /// A file holds bytes that were synced once and are damaged now.
-    #[error("{} is damaged at byte {at}: {what}; {}", .file.display(), remedy(.file))]
+    #[error("{} is damaged at byte {at}: {what}; {}", .file.display(), remedy(.file, *.at))]
     Corrupt {
         /// The damaged file.
         file: PathBuf,
@@ -128,6 +128,12 @@ pub enum StoreError {
         dir: PathBuf,
         /// The holder, when it could be read.
         pid: Option<u32>,
+    },
+    /// A tool looks at the data folder, and nobody changes it meanwhile.
+    #[error("a tool is looking at the data folder {} (lapwing store check, dump, repair or restore): wait until it has ended, or name another folder", .dir.display())]
+    LookedAt {
+        /// The data folder.
+        dir: PathBuf,
     },
     /// Nothing of ours lies in the folder.
     #[error("{} is no data folder: there is no file \"format\" in it; name the folder that the broker was given with --data", .dir.display())]

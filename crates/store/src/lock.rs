@@ -36,14 +36,25 @@ impl Deref for LockedFile {
 /// Held as long as the writer lives.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
-    _file: LockedFile,
+    file: LockedFile,
+    is_named: bool,
+}
+
+impl Drop for FolderLock {
+    /// The id goes before the lock does: whoever reads it there may send a signal to it.
+    fn drop(&mut self) {
+        if self.is_named {
+            // It is for people, and counts as long as the file is locked.
+            let _ = self.file.set_len(0);
+        }
+    }
 }
 
 impl FolderLock {
     /// Takes the lock of `dir` and writes this process's id into it.
     ///
     /// # Errors
-    /// `Locked` names the holder; `Io`.
+    /// `Locked` names the holder; `LookedAt`; `Io`.
     pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join("lock");
         let io = |error| StoreError::io("open", &path, error);
@@ -56,7 +67,7 @@ impl FolderLock {
         // The id is for people; a full disk must not keep the broker from opening, so a failure changes nothing.
         let mut held = &*file;
         let _ = held.set_len(0).and_then(|()| held.rewind()).and_then(|()| writeln!(held, "{}", std::process::id()));
-        Ok(Self { _file: file })
+        Ok(Self { file, is_named: true })
     }
 
     /// Keeps brokers out as long as it lives, together with others that only look; nothing is written, so that it works in
@@ -68,10 +79,14 @@ impl FolderLock {
         let path = dir.join("lock");
         let file = match open_file(OpenOptions::new().read(true), libc::O_NOFOLLOW, &path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
             Err(error) => return Err(StoreError::io("open", &path, error)),
         };
-        locked(file, libc::LOCK_SH).map(|file| Some(Self { _file: file })).map_err(|refused| refused.told(dir, &path))
+        locked(file, libc::LOCK_SH)
+            .map(|file| Some(Self { file, is_named: false }))
+            .map_err(|refused| refused.told(dir, &path))
     }
 }
 
@@ -100,9 +115,14 @@ struct Refused {
 impl Refused {
     /// What it means for the folder whose lock the file is.
     fn told(mut self, dir: &Path, path: &Path) -> StoreError {
-        match self.error.kind() {
-            io::ErrorKind::WouldBlock => StoreError::Locked { dir: dir.into(), pid: holder(&mut self.file) },
-            _ => StoreError::io("lock", path, self.error),
+        if self.error.kind() != io::ErrorKind::WouldBlock {
+            return StoreError::io("lock", path, self.error);
+        }
+        let pid = holder(&mut self.file);
+        match locked(self.file, libc::LOCK_SH) {
+            // Tools that look write no id: what is in the file is left of a broker that was killed.
+            Ok(_) => StoreError::LookedAt { dir: dir.into() },
+            Err(_) => StoreError::Locked { dir: dir.into(), pid },
         }
     }
 }
@@ -148,6 +168,20 @@ mod tests {
         assert!(FolderLock::take(dir.path()).is_err(), "nobody changes what is looked at");
         drop(looking);
         FolderLock::take(dir.path()).expect("it was let go");
+    }
+
+    /// Is nobody named who has ended, by itself or killed: whoever is told may send a signal there?
+    #[test]
+    fn who_has_ended_is_not_named() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("lock");
+        drop(FolderLock::take(dir.path()).expect("nobody holds it"));
+        assert_eq!(std::fs::read(&path).expect("there"), b"", "nothing is left of who let go");
+        std::fs::write(&path, "4711\n").expect("written");
+        let _looking = FolderLock::look(dir.path()).expect("who was killed holds nothing");
+        let refused = FolderLock::take(dir.path()).expect_err("nobody changes what is looked at");
+        assert!(matches!(refused, StoreError::LookedAt { .. }), "{refused:?}");
+        assert!(!refused.to_string().contains("4711"), "{refused}");
     }
 
     #[test]

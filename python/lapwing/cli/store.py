@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from lapwing.cli.common import echo_json, examples
+from lapwing.cli.signals import ended_as_by_ctrl_c
 from lapwing.cli.store_lines import (
     Event,
     file_lines,
@@ -186,6 +187,7 @@ def _asked() -> bool:
 @app.command(
     epilog=examples("lapwing store backup lapwing-data /backup/monday", "lapwing store backup lapwing-data b --json")
 )
+@ended_as_by_ctrl_c()
 def backup(
     data: Data,
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="A folder that is not there yet, or is empty.")],
@@ -193,7 +195,8 @@ def backup(
 ) -> int:
     """Copy a data folder, also while a broker uses it, and check the copy.
 
-    The copy has all that was acknowledged before the command began, as a crash at one moment would have left it.
+    The copy has all that was acknowledged before the command began. Each stream, and the log, is as a crash at some
+    moment while it was made would have left it.
     """
     from lapwing._core import store_backup
 
@@ -201,6 +204,7 @@ def backup(
 
 
 @app.command(epilog=examples("lapwing store restore /backup/monday lapwing-data"))
+@ended_as_by_ctrl_c()
 def restore(
     backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="What lapwing store backup made.")],
     data: Annotated[Path, typer.Argument(metavar="DATA", help="A folder that is not there yet, or is empty.")],

@@ -1,34 +1,32 @@
 //! Copies of a data folder, each verified before it gets its name.
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-use lapwing_store::StoreError;
-use lapwing_store::disk::{Disk, OsDisk};
-use lapwing_store::inspect::{FolderGuard, copy_folder};
+use lapwing_store::disk::OsDisk;
+use lapwing_store::inspect::{DataFolder, FolderGuard, copy_folder};
 use serde_json::json;
 
 use super::check::check_locked;
+use super::draft::{Draft, folder_of};
 use super::{InspectError, Tell};
 
 /// Copies a data folder, also while a broker uses it: the copy has all that was acknowledged before the call. Tells
-/// `copied` for each file, then what a check of the copy tells. False: it was broken off, and nothing is left of it.
+/// `copied` for each file, then what a check of the copy tells. False: it was broken off, and nothing is left of it. What a
+/// copy to the same place has left whose process was killed is removed.
 ///
 /// # Errors
 /// `Usage`: `from` is no data folder, or something lies at `to`. `Refused`: what was copied is damaged; nothing is left of the
 /// copy. Anything else: it cannot be read or written.
 pub fn backup(from: &Path, to: &Path, tell: Tell<'_>) -> Result<bool, InspectError> {
-    let draft = draft_for(from, to)?;
-    let copied = copy_to(from, &draft, tell).and_then(|done| match done {
-        true => name(&draft, to).map(|()| true),
+    DataFolder::find(from)?;
+    check_target(from, to)?;
+    let draft = Draft::take(to)?;
+    match copy_to(from, &draft.copy(), tell)? {
+        true => draft.name(to).map(|()| true),
         false => Ok(false),
-    });
-    if !matches!(copied, Ok(true)) {
-        // The first error is what counts; what stays of the draft is named by the next try.
-        let _ = fs::remove_dir_all(&draft);
     }
-    copied
 }
 
 /// Makes a data folder of a copy; as `backup`, for a source that nobody writes.
@@ -40,34 +38,34 @@ pub fn restore(from: &Path, to: &Path, tell: Tell<'_>) -> Result<bool, InspectEr
     backup(from, to, tell)
 }
 
-/// The folder in which the copy is made, beside the one that it becomes.
-fn draft_for(from: &Path, to: &Path) -> Result<PathBuf, InspectError> {
+/// Refuses what cannot become the copy, before anything is copied.
+fn check_target(from: &Path, to: &Path) -> Result<(), InspectError> {
     let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     if full(to).starts_with(full(from)) {
         let what = format!("{} lies in the folder that is to be copied", to.display());
         return Err(InspectError::usage(what, "name another place"));
     }
-    if !is_vacant(to) {
-        let what = format!("{} is not empty", to.display());
-        return Err(InspectError::usage(what, "name a folder that is not there yet, or an empty one"));
-    }
-    let Some(last) = to.file_name() else {
-        return Err(InspectError::usage(format!("{} is no folder's name", to.display()), "name a folder"));
-    };
-    let draft = to.with_file_name(format!("{}.partial", last.to_string_lossy()));
-    if !is_vacant(&draft) {
-        let what = format!("{} is left of a copy that was broken off", draft.display());
-        return Err(InspectError::usage(what, "remove it, then try again"));
-    }
-    Ok(draft)
+    let Some((found, remedy)) = hindrance(to) else { return Ok(()) };
+    Err(InspectError::usage(format!("{} is {found}", to.display()), remedy))
 }
 
-/// Nothing is there, or a folder without anything in it.
-fn is_vacant(path: &Path) -> bool {
-    match fs::read_dir(path) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
+/// What lies at a place that the copy is to take, if that is no empty folder, and what to do.
+fn hindrance(to: &Path) -> Option<(&'static str, &'static str)> {
+    const ANOTHER: &str = "name a folder that is not there yet, or an empty one";
+    // Of what cannot be looked at, the attempt tells more.
+    let found = fs::symlink_metadata(to).ok()?;
+    if found.is_symlink() {
+        return Some(("a link", "name the folder itself, or another one"));
     }
+    if !found.is_dir() {
+        return Some(("a file", ANOTHER));
+    }
+    // The copy is made beside it, on another file system, and could not take its place.
+    if fs::metadata(folder_of(to)).is_ok_and(|around| around.dev() != found.dev()) {
+        return Some(("where a file system is mounted", "name a folder in it"));
+    }
+    let is_empty = fs::read_dir(to).map_or(true, |mut entries| entries.next().is_none());
+    (!is_empty).then_some(("not empty", ANOTHER))
 }
 
 fn copy_to(from: &Path, draft: &Path, tell: Tell<'_>) -> Result<bool, InspectError> {
@@ -100,14 +98,4 @@ fn copy_to(from: &Path, draft: &Path, tell: Tell<'_>) -> Result<bool, InspectErr
             Err(InspectError::refused(what, remedy))
         }
     }
-}
-
-fn name(draft: &Path, to: &Path) -> Result<(), InspectError> {
-    let failed = |source| {
-        let (operation, file) = ("name the copy", to.to_path_buf());
-        InspectError::from(StoreError::Io { operation, file, source })
-    };
-    fs::rename(draft, to).map_err(failed)?;
-    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    OsDisk.sync_dir(parent).map_err(failed)
 }

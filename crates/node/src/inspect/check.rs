@@ -28,10 +28,10 @@ pub(super) struct Verdict {
 /// only. Tells `begin`, then each `file` and each `group`, then the `result`. False: something is damaged.
 ///
 /// # Errors
-/// `Usage`: a broker uses it, or it is no data folder. Anything else: it cannot be read.
+/// `Usage`: a broker uses it, it is no data folder, or it cannot be read.
 pub fn check(dir: &Path, tell: Tell<'_>) -> Result<bool, InspectError> {
-    let _guard = FolderGuard::shared(dir)?;
-    Ok(check_locked(dir, tell)?.damaged == 0)
+    let looked = FolderGuard::shared(dir).map_err(InspectError::from).and_then(|_guard| check_locked(dir, tell));
+    looked.map(|verdict| verdict.damaged == 0).map_err(InspectError::of_looking)
 }
 
 /// The same for a folder that nobody else writes.

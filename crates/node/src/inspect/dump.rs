@@ -27,8 +27,12 @@ const AT_ONCE: usize = 256;
 /// Tells each record in the order of the files: `{"event": "record", ...}`; where none can be read, kind `damage`.
 ///
 /// # Errors
-/// `Usage`: a broker uses the folder, it is none, or there is no such stream or group. Anything else: it cannot be read.
+/// `Usage`: a broker uses the folder, it is none, it cannot be read, or there is no such stream or group.
 pub fn dump(dir: &Path, wanted: &DumpWanted, tell: Tell<'_>) -> Result<(), InspectError> {
+    each_record(dir, wanted, tell).map_err(InspectError::of_looking)
+}
+
+fn each_record(dir: &Path, wanted: &DumpWanted, tell: Tell<'_>) -> Result<(), InspectError> {
     if wanted.group.is_some_and(|group| group >= DATA_GROUPS) {
         let what = format!("there is no data group {}", wanted.group.unwrap_or_default());
         return Err(InspectError::usage(what, "they are counted from 0 to 15"));

@@ -46,6 +46,19 @@ impl InspectError {
         }
     }
 
+    /// The same of a job that only looks: what cannot be opened or listed is not damaged, and not looked at either.
+    pub(super) fn of_looking(self) -> Self {
+        match self {
+            InspectError::Node(NodeError::Store(error @ StoreError::WrongKind { .. })) => {
+                InspectError::usage(error.to_string(), "")
+            }
+            InspectError::Node(NodeError::Store(error @ StoreError::Io { .. })) => {
+                InspectError::usage(error.to_string(), "check the permissions of the folder, and its file system")
+            }
+            other => other,
+        }
+    }
+
     pub(super) fn usage(what: String, remedy: &str) -> Self {
         InspectError::Usage { what, remedy: remedy.to_owned() }
     }
@@ -64,7 +77,9 @@ impl From<StoreError> for InspectError {
                 let remedy = "stop it, or make a copy while it runs (lapwing store backup DATA TARGET) and take that";
                 InspectError::usage(what, remedy)
             }
-            StoreError::NoData { .. } | StoreError::NoStream { .. } => InspectError::usage(error.to_string(), ""),
+            StoreError::LookedAt { .. } | StoreError::NoData { .. } | StoreError::NoStream { .. } => {
+                InspectError::usage(error.to_string(), "")
+            }
             StoreError::NotMendable { .. } => InspectError::refused(error.to_string(), ""),
             other => InspectError::Node(NodeError::Store(other)),
         }

@@ -6,6 +6,7 @@
 mod backup;
 mod check;
 mod dangling;
+mod draft;
 mod dump;
 mod error;
 mod rehearsal;

@@ -41,8 +41,7 @@ const REMAINS_MAX: usize = 20;
 pub fn repair(dir: &Path, wanted: &RepairWanted, tell: Tell<'_>) -> Result<bool, InspectError> {
     let os: Arc<dyn Disk> = Arc::new(OsDisk);
     // Before its lock is taken, which makes a file: is it a data folder at all?
-    let looking = FolderGuard::shared(dir)?;
-    drop(DataFolder::open(os.clone(), dir)?);
+    let looking = look(dir).map_err(|error| InspectError::from(error).of_looking())?;
     let trial = |tell: Tell<'_>| {
         let disk: Arc<dyn Disk> = Arc::new(Overlay::new(os.clone()));
         Repair { dir, disk, tell, changed: 0, lost: 0 }.run(&wanted.accept_loss_of)
@@ -66,6 +65,11 @@ pub fn repair(dir: &Path, wanted: &RepairWanted, tell: Tell<'_>) -> Result<bool,
         return tried;
     }
     Repair { dir, disk: os.clone(), tell, changed: 0, lost: 0 }.run(&wanted.accept_loss_of)
+}
+
+fn look(dir: &Path) -> Result<FolderGuard, StoreError> {
+    let looking = FolderGuard::shared(dir)?;
+    DataFolder::find(dir).map(|()| looking)
 }
 
 struct Repair<'r> {

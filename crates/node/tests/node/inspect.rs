@@ -43,7 +43,7 @@ pub fn events<'v>(told: &'v [Value], kind: &str) -> Vec<&'v Value> {
 }
 
 /// A folder in which 20 messages wait for a session that is away.
-fn folder() -> tempfile::TempDir {
+pub fn folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fill(&start(dir.path()));
     dir
@@ -286,6 +286,25 @@ fn a_backup_of_a_running_node_has_what_was_acknowledged_before() {
     assert!(found.iter().cloned().eq(expected.take(found.len())), "in order, none missing");
     let again = backup(&copy, &restored, &mut |_| ControlFlow::Continue(()));
     assert_eq!(again.unwrap_err().code(), "store_usage", "what is there is not written over");
+}
+
+/// Is a folder that cannot be looked at told apart from a damaged one?
+#[test]
+fn what_cannot_be_opened_is_not_damaged() {
+    let dir = folder();
+    let silent = &mut |_: Value| ControlFlow::Continue(());
+    fs::remove_file(dir.path().join("lock")).unwrap();
+    fs::create_dir(dir.path().join("lock")).unwrap();
+    let errors = [
+        check(dir.path(), silent).unwrap_err(),
+        dump(dir.path(), &DumpWanted::default(), silent).unwrap_err(),
+        repair(dir.path(), &RepairWanted::default(), silent).unwrap_err(),
+        check(&dir.path().join("format"), silent).unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.code(), "store_usage", "{error}");
+        assert!(!error.to_string().contains("the log failed"), "{error}");
+    }
 }
 
 /// Is nothing left of a copy whose source is damaged, or that was broken off?

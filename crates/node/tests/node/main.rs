@@ -6,6 +6,7 @@ mod bound_names;
 mod bridges;
 mod certificates;
 mod client;
+mod copies;
 mod device;
 mod doubts;
 mod drain;

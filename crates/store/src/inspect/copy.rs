@@ -1,4 +1,5 @@
-//! Copying a data folder, also one that a broker is writing: the copy is what a crash at one moment would have left.
+//! Copying a data folder, also one that a broker is writing: each stream, and the journal, is what a crash at one moment would
+//! have left, which is another one for each. The journal comes last: of what is acknowledged meanwhile it may have more.
 //!
 //! Why that holds, for the journal: bytes below the last whole commit never change, and neither do sealed segments. The newest
 //! segment says which sealed ones count; compaction removes one only after a record that says so. So the newest segment is

@@ -67,6 +67,14 @@ impl DataFolder {
         Ok(Self { disk, dir: dir.to_path_buf(), files, streams, journal })
     }
 
+    /// Refuses what is no data folder; reads no file.
+    ///
+    /// # Errors
+    /// `NoData`, `Io`.
+    pub fn find(dir: &Path) -> Result<(), StoreError> {
+        survey(&OsDisk, dir).map(drop)
+    }
+
     /// What a start would refuse of a folder before it reads what is in it: that it is somebody else's, of a format that is
     /// not known, or has something else where a file belongs. A folder that is to be made is not refused.
     ///

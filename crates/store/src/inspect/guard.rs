@@ -32,7 +32,7 @@ impl FolderGuard {
     /// To change something.
     ///
     /// # Errors
-    /// `Locked`; `Io`.
+    /// `Locked`; `LookedAt`; `Io`.
     pub fn exclusive(dir: &Path) -> Result<Self, StoreError> {
         Ok(Self { _lock: Some(FolderLock::take(dir)?) })
     }

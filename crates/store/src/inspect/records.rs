@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::folder::DataFolder;
-use super::report::{FileKind, Home};
+use super::report::{FileKind, Finding, Home, KnownFile};
 use super::salvage::{Piece, salvage};
 use crate::disk::{Access, Disk, DiskFile};
 use crate::error::StoreError;
@@ -106,11 +106,23 @@ impl DataFolder {
 
     fn journal_parts(&self) -> Vec<Part> {
         let Some(journal) = &self.journal else { return vec![] };
+        if !journal.is_listing() {
+            return self.all_parts(journal.active());
+        }
         let folder = PathBuf::from("log");
         let path = |(number, listed): (u64, crate::journal::Listed)| segment_path(&folder, number, listed.lifetime);
         let sealed = journal.listed().map(|segment| Part { path: path(segment), is_active: false });
         let active = journal.active().map(|number| crate::segment_file::log_path(&folder, number));
         sealed.chain(active.map(|path| Part { path, is_active: true })).collect()
+    }
+
+    /// Every segment of the journal that there is, by number: where nothing says which count, some may have been given up.
+    fn all_parts(&self, active: Option<u64>) -> Vec<Part> {
+        let is_segment = |kind| matches!(kind, FileKind::Segment | FileKind::Kept);
+        let of_journal = self.files().iter().filter(|file| file.home == Home::Journal && !file.is_missing);
+        let segments = of_journal.filter(|file| is_segment(file.kind));
+        let is_active = |file: &KnownFile| file.kind == FileKind::Segment && Some(file.number) == active;
+        segments.map(|file| Part { path: file.path.clone(), is_active: is_active(file) }).collect()
     }
 }
 
@@ -145,7 +157,7 @@ impl Records {
             Ok((file, start, at, limit)) => {
                 self.current = Some(Reading { part, full, file, start, at, limit });
             }
-            Err(error) => found.push(DumpRecord::damage(part.path, (0, 0), &error.to_string())),
+            Err(error) => found.push(DumpRecord::damage(part.path, (0, 0), &unopened(&error))),
         }
     }
 
@@ -178,6 +190,19 @@ impl Records {
             if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         Ok((reading.at < reading.limit).then_some(reading))
+    }
+}
+
+/// Why nothing of a segment is told.
+fn unopened(error: &StoreError) -> String {
+    let what = Finding::of(error).what;
+    match error {
+        StoreError::Corrupt { .. } => {
+            format!(
+                "the opening is damaged ({what}), and nothing of the segment can be read without it: restore a backup"
+            )
+        }
+        _ => what,
     }
 }
 

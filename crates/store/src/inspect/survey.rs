@@ -47,7 +47,16 @@ pub(crate) fn survey(disk: &dyn Disk, dir: &Path) -> Result<Survey, StoreError> 
         survey.files.extend(lister.files(Path::new("log"), Home::Journal)?);
         survey.files.extend(lister.files(&Path::new("log").join("snapshots"), Home::Journal)?);
     }
-    Ok(survey)
+    // A folder of somebody else may have a `log` or `streams` in it too.
+    match has("format") || survey.files.iter().any(is_unmistakable) {
+        true => Ok(survey),
+        false => Err(StoreError::NoData { dir: dir.to_path_buf() }),
+    }
+}
+
+/// A file that nobody else has under such a name.
+fn is_unmistakable(file: &KnownFile) -> bool {
+    matches!(file.kind, FileKind::Segment | FileKind::Kept | FileKind::Index | FileKind::Snapshot)
 }
 
 /// A file that should be there.

@@ -109,6 +109,11 @@ impl JournalView {
         self.active.as_ref().map(|active| active.sequence)
     }
 
+    /// Whether the segment being written says which others count.
+    pub(crate) fn is_listing(&self) -> bool {
+        self.active.as_ref().is_some_and(|active| active.known.is_some())
+    }
+
     /// The sealed segments, by sequence; none where the one being written cannot be read.
     pub(crate) fn listed(&self) -> impl Iterator<Item = (u64, Listed)> + '_ {
         let known = self.active.iter().filter_map(|active| active.known.as_ref());
@@ -221,7 +226,7 @@ impl JournalView {
             (report.records, report.commits) = (active.look.records, active.look.commits);
             return Ok(report.with(active.look.findings.clone()));
         }
-        let is_known = self.active.as_ref().is_some_and(|active| active.known.is_some());
+        let is_known = self.is_listing();
         let listed = self.listed().find(|segment| segment.0 == sequence && segment.1.lifetime == lifetime);
         let end = match listed {
             Some((_, listed)) => listed.end,

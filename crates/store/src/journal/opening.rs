@@ -44,7 +44,8 @@ impl Opening {
 fn read_checkpoint(file: &dyn DiskFile, path: &Path, at: u64, salt: u32) -> Result<(Checkpoint, u64), StoreError> {
     let bytes = file.bytes().map_err(|error| StoreError::io("measure", path, error))?;
     let mut window = Window::new(file, path, bytes).with_chunk(0);
-    let corrupt = |fault: Fault| StoreError::corrupt(path, at, fault.to_string());
+    // Of the opening, which is no part of a segment that can be given up: at its byte.
+    let corrupt = |fault: Fault| StoreError::corrupt(path, 0, format!("its checkpoint, at byte {at}: {fault}"));
     let total = record::peek_bytes(window.slice(at, HEADER_BYTES)?).map_err(corrupt)?;
     let (header, body) = record::decode(window.slice(at, total)?, salt).map_err(corrupt)?;
     if header.kind != RecordKind::Checkpoint {

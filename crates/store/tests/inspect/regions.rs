@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use crate::common::*;
-use lapwing_store::inspect::{DataFolder, FileKind, FolderGuard, RecordSource, Severity};
+use lapwing_store::inspect::{DataFolder, DumpRecord, FileKind, FolderGuard, RecordSource, Severity};
 use lapwing_store::{Log, LogConfig, StoreError};
 
 fn worst(dir: &Path, path: &Path) -> Option<Severity> {
@@ -149,6 +149,19 @@ fn no_data_folder_and_one_in_use_are_refused() {
         let error = DataFolder::open(os(), dir).expect_err("nothing of ours");
         assert!(matches!(error, StoreError::NoData { .. }), "{error}");
     }
+    let theirs = tempfile::tempdir().expect("a folder");
+    for file in ["log/syslog", "log/1.log", "streams/films/meta", "streams/films/1.idx"] {
+        let file = theirs.path().join(file);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, b"theirs").expect("written");
+    }
+    let file = theirs.path().join("log/syslog");
+    for dir in [theirs.path(), file.as_path()] {
+        assert!(FolderGuard::shared(dir).is_ok(), "nobody holds it");
+        for refused in [DataFolder::open(os(), dir).map(drop), DataFolder::find(dir)] {
+            assert!(matches!(refused, Err(StoreError::NoData { .. })), "{refused:?}");
+        }
+    }
     let dir = folder();
     let running = Log::open(dir.path(), &LogConfig::default(), &[]).expect("open");
     assert!(matches!(FolderGuard::shared(dir.path()), Err(StoreError::Locked { pid: Some(_), .. })));
@@ -157,22 +170,45 @@ fn no_data_folder_and_one_in_use_are_refused() {
     assert!(FolderGuard::exclusive(dir.path()).is_err());
 }
 
+fn dumped(folder: &DataFolder, source: &RecordSource) -> Vec<DumpRecord> {
+    let mut records = folder.records(source).expect("there is one");
+    let mut all = vec![];
+    loop {
+        let some = records.read_some(50).expect("read");
+        if some.is_empty() {
+            return all;
+        }
+        all.extend(some);
+    }
+}
+
+/// Are the other segments dumped where the opening of the newest, which says what they are, cannot be read; and does the line
+/// that says so recommend nothing that is then refused?
+#[test]
+fn a_damaged_opening_of_the_newest_segment_hides_no_other() {
+    for home in ["log", "streams/s"] {
+        let dir = folder();
+        let source = if home == "log" { RecordSource::Journal } else { RecordSource::Stream("s".into()) };
+        let records = || dumped(&DataFolder::open(os(), dir.path()).expect("a data folder"), &source);
+        let path = numbered(home, newest(dir.path(), home), "log");
+        let expected: Vec<_> =
+            records().into_iter().filter(|record| record.segment != path).map(|record| record.index).collect();
+        flip(&dir.path().join(&path), 20);
+        let mut found = records();
+        let damage = found.pop().expect("a record");
+        assert_eq!((&damage.segment, damage.kind), (&path, "damage"));
+        let what = String::from_utf8_lossy(&damage.body);
+        assert!(what.contains("restore a backup") && !what.contains("accept-loss-of"), "{what}");
+        assert!(found.iter().map(|record| record.index).eq(expected), "{home}");
+    }
+}
+
 #[test]
 fn all_records_are_dumped_in_order_and_damage_between_them() {
     let dir = folder();
     flip(&dir.path().join(numbered("log", 2, "log")), 30_000);
     let folder = DataFolder::open(os(), dir.path()).expect("a data folder");
-    let all = |source: &RecordSource| {
-        let mut records = folder.records(source).expect("there is one");
-        let mut all = vec![];
-        loop {
-            let some = records.read_some(50).expect("read");
-            if some.is_empty() {
-                return all;
-            }
-            all.extend(some);
-        }
-    };
+    let all = |source: &RecordSource| dumped(&folder, source);
     let journal = all(&RecordSource::Journal);
     assert_eq!(journal.iter().filter(|record| record.kind == "damage").count(), 1);
     let indexes: Vec<u64> = journal.iter().filter(|r| r.kind == "data" && r.partition == 15).map(|r| r.index).collect();
