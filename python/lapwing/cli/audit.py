@@ -41,6 +41,7 @@ def verify(
     """
     from lapwing.audit.verify import verify as verify_files
 
+    file.exists()  # a name that the system refuses is told of as all such paths are
     try:
         found = verify_files(file, known)
     except OSError as error:
