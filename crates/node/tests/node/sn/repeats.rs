@@ -29,7 +29,7 @@ fn is_answered(device: &Device, message: Message<'_>, by: Kind) -> bool {
 /// Says goodbye. What was said more than once may be answered as often, also behind an answer to a PINGREQ.
 fn leave(device: &Device, by: Kind) {
     device.say(Message::Disconnect(Disconnect { duration_s: None }));
-    while device.take_any_of(&[by, Kind::Disconnect]) != Kind::Disconnect {}
+    while device.take_any_of(&[by, Kind::ConnAck, Kind::Disconnect]) != Kind::Disconnect {}
 }
 
 /// The next message; at QoS 1 there may be repeats of others before it.
