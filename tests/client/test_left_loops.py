@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 
@@ -142,6 +143,33 @@ def test_what_came_by_an_earlier_connection_is_not_done_by_a_close(lapwing_broke
         del messages
     consumer.abort()
     consumer.connect().close()
+    assert consumer.counters.processed == 0
+    with Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=0, report=False) as again:
+        assert taken(again, 1) == [0]
+
+
+def test_a_close_finishes_nothing_of_a_thread_that_had_its_number(lapwing_broker: Broker) -> None:
+    """The system gives a thread's number again once it has ended: what that one had left was acknowledged."""
+    consumer = Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=60, report=False).connect()
+    publish(lapwing_broker, 1)
+    idents: list[int] = []
+
+    def take() -> None:
+        idents.append(threading.get_ident())
+        assert taken(consumer, 1) == [0]
+
+    def close() -> None:
+        idents.append(threading.get_ident())
+        if idents[-1] == idents[0]:
+            consumer.close()
+
+    for work in (take, *[close] * 100):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        if consumer.counters.phase == "over":
+            break
+    assert idents[0] in idents[1:], "no thread was given the number of the first"
     assert consumer.counters.processed == 0
     with Consumer(lapwing_broker.url, "left/#", client_id="c", session_expiry_s=0, report=False) as again:
         assert taken(again, 1) == [0]

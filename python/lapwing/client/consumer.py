@@ -246,7 +246,7 @@ class Consumer:
     def _work(self, handler: Callable[[Delivery], object], halt: threading.Event) -> None:
         link = self._intake.connected()
         done: Delivery | None = None
-        with self._busy, self._busy.worker(threading.get_ident()) as hand, core_failures(self._intake.plan.url):
+        with self._busy, self._busy.worker(threading.current_thread()) as hand, core_failures(self._intake.plan.url):
             while not halt.is_set():
                 message = self._busy.next_message(link, done, POLL_S)
                 done = None

@@ -67,7 +67,7 @@ class Hands(ABC):
 
     def is_worker(self, owner: object) -> bool:
         """Whether this thread, or task, is one: then it is in a handler."""
-        return any(hand.owner == owner for hand in list(self._workers))
+        return any(hand.owner is owner for hand in list(self._workers))
 
     def not_done(self, link: _core.Link, hand: Hand) -> None:
         """A worker has failed: the next loop, or `run`, begins with its message, and no `close` takes it for done."""

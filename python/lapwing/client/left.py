@@ -51,9 +51,9 @@ class LeftInHand:
     def take_of(self, link: _core.Link, owner: object) -> list[_core.Delivery]:
         """Those that loops of this thread, or task, left; what came by another link is that one's no more."""
         with self._lock:
-            own = [hand for hand in self._hands if hand.owner == owner]
+            own = [hand for hand in self._hands if hand.owner is owner]
             taken = [message for hand in own if hand.link is link for message in hand.messages]
-            self._hands = [hand for hand in self._hands if hand.owner != owner]
+            self._hands = [hand for hand in self._hands if hand.owner is not owner]
         return taken
 
     def answered(self, messages: Sequence[_core.Delivery]) -> None:

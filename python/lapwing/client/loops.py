@@ -20,7 +20,8 @@ class Busy(Hands):
     def __init__(self) -> None:
         super().__init__()
         self._changed = threading.Condition()
-        self._threads: dict[int, int] = {}
+        # By themselves: the system gives the number of one that has ended to the next.
+        self._threads: dict[threading.Thread, int] = {}
         self._loops: weakref.WeakSet[Loop] = weakref.WeakSet()
 
     def __enter__(self) -> None:
@@ -30,7 +31,7 @@ class Busy(Hands):
         self._count(-1)
 
     def _count(self, step: int) -> None:
-        me = threading.get_ident()
+        me = threading.current_thread()
         with self._changed:
             self._threads[me] = self._threads.get(me, 0) + step
             if not self._threads[me]:
@@ -62,18 +63,18 @@ class Busy(Hands):
             loop.in_hand = []
             loop.is_closed = True
             self.ends(loop)
-        end(self.left.take_of(link, threading.get_ident()))
+        end(self.left.take_of(link, threading.current_thread()))
 
     def loops(self) -> list[Loop]:
         """Those that this thread has begun."""
-        me = threading.get_ident()
+        me = threading.current_thread()
         with self._changed:
-            return [loop for loop in self._loops if loop.thread == me]
+            return [loop for loop in self._loops if loop.thread is me]
 
     def wait_for_others(self, timeout_s: float) -> bool:
         """Waits until no other thread is at work; false when this one is, in a handler."""
         with self._changed:
-            if threading.get_ident() in self._threads:
+            if threading.current_thread() in self._threads:
                 return False
             self._changed.wait_for(lambda: not self._threads and not self._loops, timeout_s)
             return True
@@ -93,7 +94,7 @@ class Loop(ABC):
         self.in_hand: list[Delivery] = []
         self.is_closed = False
         self.link = intake.connected()
-        self.thread = threading.get_ident()
+        self.thread = threading.current_thread()
         self._intake = intake
         self._busy = busy
         self._timeout_s = float("inf") if timeout_s is None else timeout_s
