@@ -18,10 +18,10 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools pages
+.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft test-32-bit one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools pages
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 setup: $(CACHE)/built ## virtual environment and the Rust build
 
@@ -85,9 +85,24 @@ mqtt-sn-tools: | $(CACHE)/toolchain
 	$(call step,clients of MQTT-SN in C)
 	@-$(PYTHON) tools/mqtt_sn_tools.py $(INTEROP)/mqtt-sn-tools
 
-lapwingd: $(CACHE)/toolchain ## the broker as one executable without Python: target/edge/lapwingd
-	$(call step,lapwingd: a release build as a whole (ten minutes and more on two cores, the first time))
+# With TARGET for another machine: that is linked by zig's compiler, which has the C libraries of all of them.
+lapwingd: $(CACHE)/toolchain $(if $(TARGET),$(CACHE)/cross) ## the broker as one executable without Python: target/edge/lapwingd (TARGET=aarch64-unknown-linux-musl: for other machines)
+	$(call step,lapwingd$(if $(TARGET), for $(TARGET)): a release build as a whole (ten minutes and more on two cores, the first time))
+ifdef TARGET
+	@rustup --quiet target add $(TARGET)
+	@$(CROSS) zigbuild --locked --profile edge --package lapwing-daemon --target $(TARGET)
+	@echo "    target/$(TARGET)/edge/lapwingd"
+else
 	@cargo build --locked --profile edge --package lapwing-daemon
+endif
+
+CROSS = PATH="$(abspath $(CACHE)/cross-tools/bin):$$PATH" cargo-zigbuild
+
+$(CACHE)/cross: tools/cross.lock | $(CACHE)/toolchain
+	$(call step,what links for other machines (100 MB))
+	@$(PYTHON) -m venv $(CACHE)/cross-tools
+	@$(CACHE)/cross-tools/bin/pip install --quiet --disable-pip-version-check --progress-bar on --require-hashes -r tools/cross.lock
+	@touch $@
 
 kafka-jars: $(CACHE)/kafka/jars ## the Kafka server that tests and the lab start
 
@@ -168,6 +183,12 @@ wild: $(CACHE)/built ## clients that do anything to a broker process that is kil
 	$(call step,clients that do anything)
 	@LAPWING_WILD_SECONDS=$(or $(WILD_SECONDS),600) LAPWING_WILD_SEED=$(or $(SEED),0) \
 		cargo test --locked --quiet -p lapwing-wild --test wild a_process_that_is_killed -- --nocapture
+
+test-32-bit: $(CACHE)/cross ## tests of what `lapwingd` is made of, and of it as a process, in 32 bits and linked against musl
+	@rustup --quiet target add i686-unknown-linux-musl
+	@$(CROSS) test --locked --quiet --no-fail-fast --target i686-unknown-linux-musl $(addprefix --package=lapwing-,$(NATIVE_ROOMS))
+
+NATIVE_ROOMS := access codec daemon dispatch envelope files groups ledger node router session sn store transport
 
 openraft: $(CACHE)/toolchain ## openraft's own suite for log storages, on the journal
 	@cargo test --locked --quiet --manifest-path tests/openraft/Cargo.toml --target-dir target/openraft

@@ -28,6 +28,7 @@ PROOFS = {
     "faults-kafka": "faults-kafka",
     "wild": "wild",
     "openraft": "openraft",
+    "32-bit": "test-32-bit",
     "one-offs": "one-offs",
     "fuzz": "fuzz",
     "wheel": "test-wheel",
@@ -37,7 +38,7 @@ PROOFS = {
 }
 """By name, the target of the Makefile."""
 HEAD = "| proof | last run | commit | minutes | result |\n|---|---|---|---|---|\n"
-ROW = re.compile(r"^\| ([a-z-]+) \| (\d{4}-\d\d-\d\d) \| `(\w+)` \| (\d+) \| (passed|FAILED) \|\n", re.MULTILINE)
+ROW = re.compile(r"^\| ([a-z0-9-]+) \| (\d{4}-\d\d-\d\d) \| `(\w+)` \| (\d+) \| (passed|FAILED) \|\n", re.MULTILINE)
 
 
 class Run(NamedTuple):
