@@ -86,7 +86,8 @@ mod tests {
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
-    fn header(p_type: u32, p_flags: u32, p_vaddr: u64, p_memsz: u64) -> Header {
+    fn header(p_type: u32, p_flags: u32, p_vaddr: u32, p_memsz: u32) -> Header {
+        let (p_vaddr, p_memsz) = (p_vaddr.into(), p_memsz.into());
         Header { p_type, p_flags, p_offset: 0, p_vaddr, p_paddr: 0, p_filesz: 0, p_memsz, p_align: 0 }
     }
 
