@@ -64,7 +64,7 @@ fn wipe(file: &dyn DiskFile, path: &Path, from: u64, until: u64) -> Result<(), S
     let zeros = vec![0; 64 << 10];
     let mut at = from;
     while at < until {
-        let bytes = zeros.len().min((until - at) as usize);
+        let bytes = (until - at).min(zeros.len() as u64) as usize;
         file.write_at(&[IoSlice::new(&zeros[..bytes])], at)
             .map_err(|error| StoreError::write("wipe the torn tail of", path, error))?;
         at += bytes as u64;

@@ -12,14 +12,27 @@ use crate::rig::{ME, OTHER, Rig, connect_persistent, entry, grant, id, packets, 
 
 pub(crate) const QOS1: QoS = QoS::AtLeastOnce;
 const QOS2: QoS = QoS::ExactlyOnce;
+
+/// What a small message costs in memory: it has pointers.
+fn small() -> u64 {
+    numbered(1, QOS1).map_or(0, |message| message.footprint() as u64)
+}
+
+/// The same as the log's queue counts it.
+fn small_in_the_log() -> u64 {
+    small().next_multiple_of(64)
+}
+
 /// More than two small messages, less than three.
-pub(crate) const TWO: u64 = 300;
+pub(crate) fn two() -> u64 {
+    small() * 14 / 5
+}
 
 /// Connected and kept, with so much at hand.
 pub(crate) fn paged(settings: Settings) -> Rig {
     let mut rig = Rig::connected(&connect_persistent(Version::V5), settings);
     rig.session().keep(entry(1_000_000));
-    rig.at_hand_bytes_max = Some(TWO);
+    rig.at_hand_bytes_max = Some(two());
     rig
 }
 
@@ -70,10 +83,10 @@ fn nothing_is_in_memory_while_the_client_is_away() {
         assert!(rig.session().kept_options(entry(n)).is_some_and(|options| options.qos == QOS1));
     }
     assert_eq!((rig.session().queued_messages(), rig.session().bytes_at_hand()), (10, 0));
-    assert!(rig.session().queued_bytes() >= 10 * 100 && !rig.session().wants_page());
+    assert!(rig.session().queued_bytes() >= 10 * small() && !rig.session().wants_page());
     rig.connect(&connect_persistent(Version::V5));
     assert!(sent(&mut rig).is_empty());
-    assert_eq!(serve(&mut rig, 5 * 128), [1, 2, 3, 4, 5]);
+    assert_eq!(serve(&mut rig, 5 * small_in_the_log()), [1, 2, 3, 4, 5]);
     assert_eq!(serve(&mut rig, u64::MAX), [6, 7, 8, 9, 10]);
     assert_eq!((sent(&mut rig), rig.session().is_paged()), ((1..=10).collect(), false));
     // And what comes then goes straight through.
@@ -98,7 +111,7 @@ fn a_slow_client_has_a_window() {
 /// Is what is under way bounded too, but for one message?
 #[test]
 fn what_is_under_way_is_bounded() {
-    for (at_hand_bytes_max, expected) in [(0, 1), (TWO, 12)] {
+    for (at_hand_bytes_max, expected) in [(0, 1), (two(), 12)] {
         let mut rig = paged(Settings::default());
         rig.at_hand_bytes_max = Some(at_hand_bytes_max);
         deliver_all(&mut rig, 1..=50);
@@ -172,7 +185,7 @@ fn bounds_hold_in_the_log() {
     for (queue_policy, left, gone) in
         [(QueuePolicy::DropOldest, [3, 4, 5], [1, 2]), (QueuePolicy::DropNewest, [1, 2, 3], [4, 5])]
     {
-        for (queue_messages_max, queue_bytes_max) in [(3, 1 << 20), (100, 3 * 128 + 100)] {
+        for (queue_messages_max, queue_bytes_max) in [(3, 1 << 20), (100, 7 * small_in_the_log() / 2)] {
             let mut rig = paged(Settings { queue_messages_max, queue_bytes_max, queue_policy, ..Settings::default() });
             assert!(!rig.disconnected().ended);
             deliver_all(&mut rig, 1..=5);
@@ -235,7 +248,7 @@ fn aged(rig: &Rig, n: u64, age_ms: u64) -> ReadEntry {
 #[test]
 fn a_restart_needs_no_bodies() {
     let mut rig = Rig::new(Settings::default());
-    rig.at_hand_bytes_max = Some(TWO);
+    rig.at_hand_bytes_max = Some(two());
     let mut restoration = Restoration::new(Restored {
         client_id: "me",
         key: ME,

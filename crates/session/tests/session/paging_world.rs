@@ -4,7 +4,7 @@ use lapwing_codec::{Ack, Packet, Version};
 use lapwing_session::{DropReason, Fact, Settings};
 use proptest::prelude::*;
 
-use crate::paging::{QOS1, TWO, deliver_all, numbered, paged};
+use crate::paging::{QOS1, deliver_all, numbered, paged, two};
 use crate::rig::{Rig, connect_persistent, entry, id, packets};
 
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ impl World {
         }));
         if self.rig.session().wants_page() {
             assert!(self.asked.is_none(), "one page at a time");
-            self.asked = Some(self.rig.session().ask_page(TWO));
+            self.asked = Some(self.rig.session().ask_page(two()));
         }
     }
 }

@@ -253,7 +253,7 @@ impl Copy<'_> {
         const CHUNK_BYTES: usize = 1 << 20;
         let (source, target) = (self.from.join(path), self.to.join(path));
         let out = self.disk.open(&target, Access::Create).map_err(|error| StoreError::make("make", &target, error))?;
-        let mut chunk = vec![0; CHUNK_BYTES.min(bytes as usize)];
+        let mut chunk = vec![0; bytes.min(CHUNK_BYTES as u64) as usize];
         let mut at = 0;
         while at < bytes {
             let wanted = (bytes - at).min(CHUNK_BYTES as u64) as usize;

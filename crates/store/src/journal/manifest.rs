@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Fault, check_numbers, u32_at, u64_at};
+use crate::record::{Fault, check_numbers, has_parts, u32_at, u64_at};
 
 /// A sealed segment as the journal lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Replaced {
 
     /// Reads the body of a verified record.
     pub(crate) fn decode(body: &[u8]) -> Result<Self, Fault> {
-        if body.len() < Self::FIXED_BYTES || body.len() != Self::FIXED_BYTES + u32_at(body, 16) as usize * 8 {
+        if body.len() < Self::FIXED_BYTES || !has_parts(body, Self::FIXED_BYTES, u32_at(body, 16), 8) {
             return Err(Fault::Misplaced("a record of replaced segments of the wrong length"));
         }
         let output = Some((u64_at(body, 0), u64_at(body, 8))).filter(|output| output.0 != 0);

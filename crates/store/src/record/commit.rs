@@ -1,6 +1,6 @@
 //! The record that opens a group commit.
 
-use super::{Fault, RecordHeader, RecordKind, u32_at, u64_at};
+use super::{Fault, RecordHeader, RecordKind, has_parts, u32_at, u64_at};
 
 /// The records of one partition in a commit lie side by side: a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl CommitBody {
     /// Reads the body of a verified record.
     pub(crate) fn decode(body: &[u8]) -> Result<Self, Fault> {
         let malformed = Fault::Misplaced("a commit record of the wrong length");
-        if body.len() < Self::FIXED_BYTES || body.len() != Self::body_bytes(u32_at(body, 8) as usize) {
+        if body.len() < Self::FIXED_BYTES || !has_parts(body, Self::FIXED_BYTES, u32_at(body, 8), Self::RUN_BYTES) {
             return Err(malformed);
         }
         let runs = body[Self::FIXED_BYTES..].chunks_exact(Self::RUN_BYTES);

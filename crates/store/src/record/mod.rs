@@ -210,6 +210,12 @@ impl RecordHeader {
     }
 }
 
+/// Whether a body has `fixed` bytes and so many parts of `each`, as it says itself: on a machine of 32 bits that may be more
+/// than memory can have.
+pub(crate) fn has_parts(body: &[u8], fixed: usize, parts: u32, each: usize) -> bool {
+    body.len() as u64 == fixed as u64 + u64::from(parts) * each as u64
+}
+
 /// Bytes of the whole record whose header `bytes` begins with; nothing is verified but magic and length.
 pub(crate) fn peek_bytes(bytes: &[u8]) -> Result<usize, Fault> {
     if bytes.len() < HEADER_BYTES {

@@ -57,7 +57,7 @@ impl SegmentStart {
     /// Reads the record that a segment begins with; also its length on disk.
     pub(crate) fn decode(bytes: &[u8]) -> Result<(Self, u64), Fault> {
         let (header, body) = super::decode(bytes, NO_SALT)?;
-        let fits = |body: &[u8]| body.len() == Self::FIXED_BYTES + u32_at(body, 52) as usize * Self::PARTITION_BYTES;
+        let fits = |body: &[u8]| super::has_parts(body, Self::FIXED_BYTES, u32_at(body, 52), Self::PARTITION_BYTES);
         if header.kind != RecordKind::SegmentStart || body.len() < Self::FIXED_BYTES || !fits(body) {
             return Err(Fault::Misplaced("the segment does not begin with its opening record"));
         }

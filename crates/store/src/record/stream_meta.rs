@@ -1,6 +1,6 @@
 //! The record that describes a stream, alone in its file.
 
-use super::{Fault, NO_SALT, RecordHeader, RecordKind, decode_only, u32_at};
+use super::{Fault, NO_SALT, RecordHeader, RecordKind, decode_only, has_parts, u32_at};
 use crate::info::StreamUuid;
 
 /// What never changes about a stream.
@@ -31,7 +31,7 @@ impl StreamMeta {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Fault> {
         let (header, body) = decode_only(bytes, RecordKind::StreamMeta)?;
         let malformed = Fault::Misplaced("a stream record of the wrong length");
-        if body.len() < Self::FIXED_BYTES || body.len() != Self::FIXED_BYTES + u32_at(body, 20) as usize {
+        if body.len() < Self::FIXED_BYTES || !has_parts(body, Self::FIXED_BYTES, u32_at(body, 20), 1) {
             return Err(malformed);
         }
         let mut uuid = StreamUuid([0; 16]);

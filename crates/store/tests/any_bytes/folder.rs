@@ -61,8 +61,9 @@ fn records(bytes: &[u8], salts: &[u32]) -> Vec<(usize, u32)> {
     while bytes.get(at..).is_some_and(|rest| rest.starts_with(MAGIC)) {
         let salt = salts.iter().find(|salt| checksum(bytes, at, **salt) == u32_at(bytes, at + 4));
         found.extend(salt.map(|salt| (at, *salt)));
-        at += HEADER_BYTES + u32_at(bytes, at + 8).unwrap_or_default() as usize;
-        at = at.next_multiple_of(8);
+        let end = (at + HEADER_BYTES).checked_add(u32_at(bytes, at + 8).unwrap_or_default() as usize);
+        let Some(next) = end.and_then(|end| end.checked_next_multiple_of(8)) else { break };
+        at = next;
     }
     found
 }
@@ -73,7 +74,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 
 /// What the checksum of the record at `at` should be; nothing where it is not whole.
 fn checksum(bytes: &[u8], at: usize, salt: u32) -> Option<u32> {
-    let end = at + HEADER_BYTES + u32_at(bytes, at + 8)? as usize;
+    let end = (at + HEADER_BYTES).checked_add(u32_at(bytes, at + 8)? as usize)?;
     bytes.get(at + 8..end).map(|covered| crc32c::crc32c_append(salt, covered))
 }
 
