@@ -15,8 +15,8 @@ impl Shard {
         if waited > 0 {
             let (name, filter) = (&owned.name, &owned.filter);
             let line = format!(
-                "group {name} on {filter} has ended, and {waited} messages with it that waited: it was not declared any more, \
-                 and had no member (lapwing_groups_ended_messages_dropped_total, group_ended)"
+                "group {name} on {filter} has ended, and {waited} messages with it that waited: nothing declares it, and it \
+                 has no member any more (dropped as group_ended)"
             );
             self.shared.tell(NoticeKind::Lost, line);
         }
