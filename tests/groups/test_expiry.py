@@ -128,7 +128,7 @@ def test_dead_letters_cannot_loop_between_groups(shards):
 
 
 def test_what_a_publisher_says_of_groups_is_no_letter(shards):
-    """A message expires that has a dead letter's properties from its publisher, as one that is tried again: a letter?"""
+    """A message expires that has a letter's properties from its publisher, as one that is tried again: a letter?"""
     told = user_properties(("lapwing-reason", "deadline_passed"), ("lapwing-group", "g"), ("lapwing-topic", "t/a"))
     with (
         too_late(shards, expired="dead-letter") as broker,
