@@ -127,6 +127,19 @@ def test_dead_letters_cannot_loop_between_groups(shards):
         assert counted == {"g": 2, "h": 1}
 
 
+def test_what_a_publisher_says_of_groups_is_no_letter(shards):
+    """A message expires that has a letter's properties from its publisher, as one that is tried again: a letter?"""
+    told = user_properties(("lapwing-reason", "deadline_passed"), ("lapwing-group", "g"), ("lapwing-topic", "t/a"))
+    with (
+        too_late(shards, expired="dead-letter") as broker,
+        Hand.joins(broker.url, "reader", "dead/t") as reader,
+    ):
+        publish(broker, b"again", properties=told + said(deadline_ms=20))
+        assert reader.takes(1) == [b"again"]
+        until_counted(broker, dead_lettered={"deadline_passed": 1})
+        assert broker.metrics()[dropped("dead_letter_loop")] == 0
+
+
 def dropped(reason: str) -> str:
     return f'lapwing_messages_dropped_total{{reason="{reason}"}}'
 

@@ -91,6 +91,24 @@ def test_errors(lapwing_broker: Broker, words: list[str], code: int, said: str) 
     assert said in one_error(result)
 
 
+def test_a_group_without_settings_is_not_removed(lapwing_broker: Broker, groups: Groups) -> None:
+    """A group that lives, and no table: does it say so, and not that there is no such group? And while a declared one
+    that was removed goes on with its member?"""
+    with Client(lapwing_broker.url) as member:
+        member.subscribe("$share/live/l/#", qos=1)
+        member.subscribe("$share/alarms/alarms/#", qos=1)
+        groups.until("live", lambda group: group["members_here"] == 1)
+        groups.until("alarms", lambda group: group["members_here"] == 1)
+        assert call("groups", "remove", "alarms", "--url", lapwing_broker.http_url).returncode == 0
+        groups.until("alarms", lambda group: not group["is_durable"])
+        for name in ("live", "alarms"):
+            result = call("groups", "remove", name, "--url", lapwing_broker.http_url)
+            assert result.returncode == 1
+            assert f"group '{name}' has no settings of its own" in one_error(result)
+            answer = groups.delete(name)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (404, "group_without_settings")
+
+
 def test_nobody_answers() -> None:
     result = lapwing("groups", "--url", "http://127.0.0.1:1")
     assert result.returncode == 3

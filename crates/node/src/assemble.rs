@@ -117,9 +117,6 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
         None => (None, None, None),
     };
     let (keeper, recovered) = kept.map_or((None, None), |(keeper, recovered)| (Some(keeper), Some(recovered)));
-    if let Some(Recovered { shares, .. }) = &recovered {
-        shared.redeclare_groups(shares);
-    }
     let (feeds, log) = match writer {
         Some(writer) => lay_log(&config, writer, keeper, &bells),
         None => ((0..shards).map(|_| None).collect(), None),

@@ -38,22 +38,23 @@ impl Shared {
     }
 
     /// Declares the groups that were declared in an earlier life of the node, whose queues are on disk, and that nobody
-    /// declares now: what was promised for them is kept until somebody ends them. `shares`: see
+    /// declares now: what was promised for them is kept until somebody ends them. Strategies have been loaded. `shares`: see
     /// [`crate::data_groups::DataGroups::shares`].
     pub(crate) fn redeclare_groups(&self, shares: &BTreeMap<Box<str>, Share>) {
-        let tables = self.groups.tables();
+        let is_loaded = |class: &str| self.strategies.get(class).is_some();
         for (share, Share { declared, .. }) in shares {
             let (Some((name, filter)), Some(json)) = (share.split_once('/'), declared) else { continue };
-            if tables.get(name).is_some_and(|table| table.filters.iter().any(|declared| declared == filter)) {
+            if self.groups.tables().declaration(name, filter).is_some() {
                 continue;
             }
-            self.tell(NoticeKind::Start, match self.groups.redeclare(name, filter, json) {
-                Ok(()) => format!(
-                    "group {name} on {filter} was declared before and its queue is on disk: it goes on; to keep its settings in \
-                     your hands declare it in the configuration, to end it use \"lapwing groups remove {name}\""
-                ),
-                Err(error) => format!("group {name} on {filter} was declared before and cannot be declared now: {error}"),
-            });
+            let lacks: String =
+                self.groups.redeclare(name, filter, json, is_loaded).iter().map(|lack| format!("; {lack}")).collect();
+            let line = format!(
+                "group {name} on {filter} was declared before and its queue is on disk: it goes on{lacks}; to keep its settings \
+                 in your hands declare it in the configuration, to end it (and all groups of that name) use \"lapwing groups \
+                 remove {name}\""
+            );
+            self.tell(NoticeKind::Start, line);
         }
     }
 }

@@ -32,6 +32,7 @@ mod group_book;
 mod group_declarations;
 mod group_pages;
 mod group_reports;
+mod group_tables;
 mod handle;
 mod handshakes;
 mod holder;

@@ -94,10 +94,11 @@ class GroupApi:
         return settings
 
     def remove(self, name: str) -> None:
-        """Takes the table away; groups that it declared end.
+        """Takes the table away; groups that it declared end when nobody is in them.
 
         Raises:
-            GroupUnknownError: there is no such table.
+            GroupUnknownError: there is neither a group nor a table of that name.
+            GroupError: there is a group, and no table.
         """
         self._api.request("DELETE", _path(name))
 

@@ -124,7 +124,8 @@ def add(
 ) -> None:
     """Add the settings of a name or pattern, and declare durable groups.
 
-    They last until they are removed or the broker ends: what should be there at its next start belongs into its file.
+    They last until they are removed, or the broker ends. Of a broker with a data folder a group that they declare
+    comes back with them. What should be so at the next start in any case belongs into the broker's file.
     """
     # Imported only where settings are given: it loads the whole configuration.
     from lapwing.cli.group_settings import changed
@@ -171,5 +172,8 @@ def remove(
     asked: Asked,
     name: Name,
 ) -> None:
-    """Remove the settings of a name or pattern; durable groups that they declared end, with what waits in them."""
+    """Remove the settings of a name or pattern; durable groups that they declared end, with what waits in them.
+
+    A group with members goes on without being durable, and ends with the last of them.
+    """
     GroupApi(*asked).remove(name)

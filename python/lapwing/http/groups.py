@@ -111,12 +111,15 @@ class Groups:
         return JsonAnswer({"name": name, "settings": settings}, status_code=status, headers=tag_of(settings))
 
     async def _remove(self, name: str, request: Request) -> Response:
-        """204, 404 when there is no table of that name, 412 unless a condition holds. Groups that it declared end."""
+        """204, 404 when there is no table of that name, 412 unless a condition holds.
+
+        Groups that it declared end when nobody is in them.
+        """
         async with self._changes:
             check_conditions(request.headers, await of_node(partial(self._written, name)))
             if await of_node(partial(self._node.remove_group, name)):
                 return Response(status_code=204)
-        raise await of_node(lambda: self._unknown(name, self._settings()))
+        raise await of_node(partial(self._not_removed, name))
 
     def _settings(self) -> dict[str, dict[str, Any]]:
         settings: dict[str, dict[str, Any]] = json.loads(self._node.group_settings_json())
@@ -126,6 +129,13 @@ class Groups:
         """The table of exactly that name, as one writes it; None: there is none."""
         table = self._settings().get(name)
         return None if table is None else written_group(table)
+
+    def _not_removed(self, name: str) -> HttpError:
+        """There is no table to take away; of a group that is there all the same it says why."""
+        if next(iter(every_group(self._node, name)), None) is None:
+            return self._unknown(name, self._settings())
+        remedy = "it is not declared: it ends with its last member"
+        return HttpError(404, "group_without_settings", f"group {name!r} has no settings of its own", remedy)
 
     def _unknown(self, name: str, settings: dict[str, Any]) -> HttpError:
         """Names some of those that there are."""

@@ -98,6 +98,11 @@ impl GroupConfig {
         !self.filters.is_empty()
     }
 
+    /// Whether it declares the group on `filter`.
+    pub(crate) fn declares(&self, filter: &str) -> bool {
+        self.filters.iter().any(|declared| declared == filter)
+    }
+
     /// Whether its name is a pattern.
     pub fn is_pattern(name: &str) -> bool {
         name.contains('*')
@@ -225,7 +230,7 @@ impl GroupConfig {
 }
 
 /// The table that holds for a share name: its own, else that of the longest pattern, else none.
-pub fn for_share<'a>(groups: &'a BTreeMap<String, GroupConfig>, share: &str) -> Option<&'a GroupConfig> {
+pub fn for_share<'a, T>(groups: &'a BTreeMap<String, T>, share: &str) -> Option<&'a T> {
     let exact = groups.get(share);
     let patterns = groups.iter().filter(|(name, _)| GroupConfig::is_pattern(name));
     let fits = patterns.filter(|(pattern, _)| lapwing_access::matches_wildcard(pattern, share));

@@ -1,5 +1,6 @@
 //! Consumer groups of a running node: seen, and changed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,7 +51,7 @@ impl Handle {
 
     /// The tables of consumer groups now in force, as JSON: `{NAME: {...}}`.
     pub fn group_settings_json(&self) -> String {
-        json!(*self.shared.groups.tables()).to_string()
+        json!(self.shared.groups.tables().by_name().collect::<BTreeMap<_, _>>()).to_string()
     }
 
     /// Takes or replaces the table of a share name (or pattern) while the node runs. With `filters` it declares groups, which

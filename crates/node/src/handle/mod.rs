@@ -131,6 +131,9 @@ impl Handle {
         place::watch();
         let Parts { shared, shards, log, kept, pages, hooks, passwords, handshakes, sn, listeners, streams } = parts;
         let PasswordParts { thread: password_thread, workers, control: passwords } = passwords;
+        if let Some(Recovered { shares, .. }) = &kept {
+            shared.redeclare_groups(shares);
+        }
         let (handshake_threads, handshakes) = handshakes;
         let (log_thread, log) = match log {
             Some(LogParts { thread, shared, bell }) => (Some(thread), Some((shared, bell))),

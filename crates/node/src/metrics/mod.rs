@@ -3,6 +3,7 @@
 mod access;
 mod counter;
 mod drops;
+mod ended_groups;
 mod group_families;
 mod groups;
 mod holds;
@@ -19,6 +20,7 @@ mod traffic;
 pub(crate) use access::{AccessCounters, Refused};
 pub(crate) use counter::{Counter, Gauge};
 pub(crate) use drops::DropReason;
+pub(crate) use ended_groups::EndedGroups;
 pub(crate) use groups::collect as group_metrics;
 pub(crate) use holds::{HoldCounters, collect as hold_metrics};
 pub(crate) use hooks::HookCounters;

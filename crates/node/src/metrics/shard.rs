@@ -4,7 +4,9 @@ use lapwing_codec::ReasonCode;
 use lapwing_session::{Counters as SessionCounters, DropReason as SessionDrop};
 use lapwing_transport::Refusal;
 
-use super::{AccessCounters, Counter, DropReason, Gauge, HookCounters, LimitCounters, Metric, TrafficCounters};
+use super::{
+    AccessCounters, Counter, DropReason, EndedGroups, Gauge, HookCounters, LimitCounters, Metric, TrafficCounters,
+};
 use crate::shared::Crowded;
 
 /// Counters of one shard.
@@ -40,6 +42,8 @@ pub(crate) struct ShardCounters {
     pub(crate) turns: Counter,
     pub(crate) wakes: Counter,
     pub(crate) drops: [Counter; DropReason::COUNT],
+    /// Of groups that are over.
+    pub(crate) ended_groups: EndedGroups,
     pub(crate) hooks: HookCounters,
     /// By the session's own reasons.
     session_drops: [Gauge; SessionDrop::ALL.len()],
@@ -90,6 +94,7 @@ impl Default for ShardCounters {
             turns: Counter::default(),
             wakes: Counter::default(),
             drops: Default::default(),
+            ended_groups: EndedGroups::default(),
             hooks: HookCounters::default(),
             session_drops: Default::default(),
             retransmitted: Gauge::default(),
@@ -226,6 +231,7 @@ impl ShardCounters {
         metrics.extend(LimitCounters::collect(shards));
         metrics.extend(refusals(shards));
         metrics.extend(drops(shards));
+        metrics.extend(EndedGroups::collect(shards));
         metrics.extend(closes(shards));
         metrics
     }

@@ -7,6 +7,7 @@ mod bridges;
 mod certificates;
 mod client;
 mod copies;
+mod declared_groups;
 mod device;
 mod doubts;
 mod drain;

@@ -23,7 +23,7 @@ fn the_nearest_table_holds() {
     ] {
         assert_eq!(for_share(&groups, share).map(|config| config.behind_ms), found, "{share}");
     }
-    assert_eq!(for_share(&BTreeMap::new(), "alarms"), None);
+    assert_eq!(for_share(&BTreeMap::<String, GroupConfig>::new(), "alarms"), None);
     let mut same_length = BTreeMap::from([("a*".to_owned(), GroupConfig::default())]);
     same_length.insert("*a".to_owned(), GroupConfig { workers: 2, ..GroupConfig::default() });
     assert_eq!(for_share(&same_length, "aa").map(|config| config.workers), Some(2), "\"*a\" is first by name");

@@ -146,6 +146,7 @@ impl Shard {
 
     fn forget_group(&mut self, place: usize) {
         if let Some(owned) = self.groups.table.remove(place) {
+            self.close_account(&owned);
             self.shared.groups.ends();
             owned.begun_by.into_iter().for_each(|holder| self.shared.shares.groups.give_back(holder));
             self.subscriptions.announcer.unwant(Interest::Groups, &owned.filter, &mut self.mail.post);

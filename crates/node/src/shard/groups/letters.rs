@@ -8,6 +8,7 @@ use serde_json::json;
 use super::Shard;
 use crate::metrics::DropReason;
 use crate::shard::publish::route::Publisher;
+use crate::slot::stable_hash;
 
 /// The user property of a dead letter that names its group.
 const GROUP: &str = "lapwing-group";
@@ -32,8 +33,9 @@ impl Shard {
             return None;
         };
         let source = message.publish();
-        if source.properties.user.iter().any(|said| said == (GROUP, &*owned.name)) {
-            // It has been here: this group's letters, or those of another one, come back to it.
+        if is_own_letter(facts) && source.properties.user.iter().any(|said| said == (GROUP, &*owned.name)) {
+            // It has been here: this group's letters, or those of another one, come back to it. What a client publishes with
+            // that property (a letter that somebody tries again, say) has not.
             self.counters.dropped(DropReason::DeadLetterLoop, 1);
             return None;
         }
@@ -91,6 +93,11 @@ impl Shard {
         // A dead letter keeps the stamp of its message.
         self.route_as_it_is(&Routed::new(publish, publisher, self.now_ms), &mut Publisher::named(PUBLISHER))
     }
+}
+
+/// Whether a message was published by the node itself: `facts` name its publisher, whatever its properties say.
+fn is_own_letter(facts: &Facts) -> bool {
+    facts.client == stable_hash(PUBLISHER.as_bytes())
 }
 
 /// The user properties of a message without the one called `without`, and `said` behind them; None: they do not fit.

@@ -6,6 +6,7 @@
 
 mod act;
 mod choosers;
+mod endings;
 mod hand_over;
 mod kept;
 mod letters;
@@ -27,11 +28,13 @@ pub(super) use pending::Pending;
 pub(super) use table::GroupTable;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use lapwing_codec::topic::SharedFilter;
 
 use super::Shard;
 use super::room::Room;
+use crate::group_book::GroupTables;
 use crate::slot::{ShardId, Slot};
 use crate::words::Word;
 
@@ -44,11 +47,19 @@ pub(super) struct GroupRoom {
     pub(super) words: VecDeque<Word>,
     /// The version of the groups' tables that holds here.
     pub(super) version: u64,
+    /// The tables of that version.
+    pub(super) tables: Arc<GroupTables>,
 }
 
 impl GroupRoom {
     pub(super) fn new(own: ShardId) -> Self {
-        GroupRoom { table: GroupTable::new(own), pending: Pending::default(), words: VecDeque::new(), version: 0 }
+        GroupRoom {
+            table: GroupTable::new(own),
+            pending: Pending::default(),
+            words: VecDeque::new(),
+            version: 0,
+            tables: Arc::default(),
+        }
     }
 }
 

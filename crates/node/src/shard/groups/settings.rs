@@ -8,7 +8,7 @@ use lapwing_session::Grant;
 use super::Shard;
 use super::owned::OwnedGroup;
 use super::table::Beginning;
-use crate::config::{DispatchConfig, GroupConfig, for_share};
+use crate::config::{DispatchConfig, GroupConfig};
 use crate::group_book::GroupTables;
 use crate::mail::Interest;
 use crate::shard::publish::route::Target;
@@ -23,11 +23,12 @@ impl Shard {
         }
         let is_first = std::mem::replace(&mut self.groups.version, version) == 0;
         let tables = self.shared.groups.tables();
+        let before = std::mem::replace(&mut self.groups.tables, tables.clone());
         if is_first {
             self.expect_groups(&tables);
         }
         self.change_groups(&tables);
-        self.declare_groups(&tables);
+        self.declare_groups(&tables, &before);
     }
 
     /// With what a group of this name and filter begins.
@@ -51,7 +52,7 @@ impl Shard {
 
     /// Groups that other shards declare, before they have said so: they are there for the first client.
     fn expect_groups(&mut self, tables: &GroupTables) {
-        for (name, filter) in tables.iter().flat_map(|(name, config)| config.filters.iter().map(move |f| (name, f))) {
+        for (name, filter) in tables.declared() {
             let owner = self.shared.placement.owner_of(Slot::of_group(name, filter)).shard;
             if owner != self.id {
                 self.subscriptions.tree.insert(filter, Target::Groups(owner), Grant::default());
@@ -59,38 +60,40 @@ impl Shard {
         }
     }
 
-    /// Declared groups that live here begin.
-    fn declare_groups(&mut self, tables: &GroupTables) {
-        for (name, config) in tables {
-            for filter in &config.filters {
-                let is_here = self.shared.placement.owner_of(Slot::of_group(name, filter)).shard == self.id;
-                if is_here && self.groups.table.find(&crate::words::share_name(name, filter)).is_none() {
-                    let beginning = Beginning::new(tables, &self.shared.config.dispatch, name, filter);
-                    // It counts like others, and begins in any case.
-                    let _ = self.shared.groups.begins(u32::MAX);
-                    let place = self.groups.table.insert(name, filter, beginning);
-                    self.equip(place);
-                    self.groups.table.touch(place);
-                    // Nobody waits for it. At the start everybody knows it; later who publishes before another shard has
-                    // heard of it was too early.
-                    let _ = self.subscriptions.announcer.want(Interest::Groups, filter, true, &mut self.mail.post);
-                    let _ = self.keep_group(place);
-                    self.wanted_from_holds(filter);
-                }
+    /// Declared groups that live here begin: those of tables that were put since `before`. Others have ended by themselves.
+    fn declare_groups(&mut self, tables: &GroupTables, before: &GroupTables) {
+        for (name, filter) in tables.declared() {
+            let is_new = match (tables.declaration(name, filter), before.declaration(name, filter)) {
+                (Some(now), Some(before)) => !Arc::ptr_eq(now, before),
+                _ => true,
+            };
+            let is_here = self.shared.placement.owner_of(Slot::of_group(name, filter)).shard == self.id;
+            if is_new && is_here && self.groups.table.find(&crate::words::share_name(name, filter)).is_none() {
+                self.begin_declared(tables, name, filter);
             }
         }
+    }
+
+    fn begin_declared(&mut self, tables: &GroupTables, name: &str, filter: &str) {
+        let beginning = Beginning::new(tables, &self.shared.config.dispatch, name, filter);
+        // It counts like others, and begins in any case.
+        let _ = self.shared.groups.begins(u32::MAX);
+        let place = self.groups.table.insert(name, filter, beginning);
+        self.equip(place);
+        self.groups.table.touch(place);
+        // Nobody waits for it. At the start everybody knows it; later who publishes before another shard has
+        // heard of it was too early.
+        let _ = self.subscriptions.announcer.want(Interest::Groups, filter, true, &mut self.mail.post);
+        let _ = self.keep_group(place);
+        self.wanted_from_holds(filter);
     }
 }
 
 impl Beginning {
     pub(super) fn new(tables: &GroupTables, dispatch: &DispatchConfig, name: &str, filter: &str) -> Self {
-        let config = for_share(tables, name).cloned().unwrap_or_default();
-        let is_declared = config.filters.iter().any(|declared| declared == filter);
-        Beginning {
-            is_durable: is_declared,
-            settings: config.settings(dispatch, is_declared),
-            config: Arc::new(config),
-        }
+        let config = tables.of(name, filter).cloned().unwrap_or_default();
+        let is_declared = config.declares(filter);
+        Beginning { is_durable: is_declared, settings: config.settings(dispatch, is_declared), config }
     }
 
     /// Names and numbers were checked when the table was read.
