@@ -27,6 +27,7 @@
 //!       To(member)  sent(member, work, now) -> ticket; hand the message and the ticket to the member's shard
 //!       Wait        leave it; nobody may have it now
 //!       Park        leave this one and all of its key; go on with the next message
+//! deferral().has_news, next_turn_us has come   hear(now), whatever waits, then as above
 //! PUBACK, PUBCOMP          acknowledged(member, ticket, stamps)
 //! refused, taken back      withdrawn(member, ticket, now)
 //! report                   report(member, report, now); rtt_sample(..) and unsent(..) as they come

@@ -155,6 +155,13 @@ impl Members {
         }
     }
 
+    /// Takes in the answers of a strategy that answers later, and gives up those that are overdue. To be called when
+    /// [`Deferral::has_news`](crate::Deferral::has_news) and at [`Members::next_turn_us`], before the next `pick`: what
+    /// waits need not come to ask for that, and then its deadlines would be in the past for good.
+    pub fn hear(&mut self, now_us: u64) {
+        self.chooser.hear(ms(now_us));
+    }
+
     /// A message that was asked for goes to nobody: it expired in the queue, say.
     pub fn dropped(&mut self, number: u64) {
         self.chooser.dropped(number);

@@ -23,6 +23,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             // Their members may have become better or worse by time alone.
             self.queue.keys().wake_all();
         }
+        self.members.hear(now_us);
         self.pump(now_us);
         self.arm(now_us);
         if self.is_vacant() {
