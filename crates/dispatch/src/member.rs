@@ -8,6 +8,7 @@ use crate::flight::{Flight, Sent};
 use crate::horizon::Horizon;
 use crate::index::Ticket;
 use crate::parameters::Parameters;
+use crate::passed_over::Refusals;
 use crate::report::Report;
 use crate::round_trip::RoundTrip;
 use crate::signals::{Judgement, Signals};
@@ -34,6 +35,7 @@ pub(crate) struct Member {
     pub(crate) round_trip: RoundTrip,
     pub(crate) blindness: Blindness,
     pub(crate) probation: Probation,
+    pub(crate) refusals: Refusals,
     /// When it last acknowledged or reported.
     pub(crate) heard_at_ms: f64,
     pub(crate) acknowledged: u64,
@@ -53,6 +55,7 @@ impl Member {
             round_trip: RoundTrip::new(declaration.is_proxied),
             blindness: Blindness::default(),
             probation,
+            refusals: Refusals::default(),
             heard_at_ms: 0.0,
             acknowledged: 0,
             picks: 0,

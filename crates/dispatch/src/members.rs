@@ -63,6 +63,10 @@ pub struct Members {
     /// So many acknowledge on receipt that everybody is taken to.
     pub(crate) are_all_blind: bool,
     pub(crate) scratch: Vec<f64>,
+    /// Who has refused a message and acknowledged none since.
+    pub(crate) refusing: Vec<MemberIndex>,
+    /// Who is passed over for the question that is being asked, and when it opens otherwise.
+    pub(crate) closed: Vec<(MemberIndex, f64)>,
 }
 
 impl Members {
@@ -88,6 +92,8 @@ impl Members {
             acks_until_look: 0,
             are_all_blind: false,
             scratch: Vec::new(),
+            refusing: Vec::new(),
+            closed: Vec::new(),
         }
     }
 
@@ -121,6 +127,7 @@ impl Members {
             self.counters.stalls += 1;
         }
         gone.flight.clear();
+        self.forgive(member);
         self.vacated.push((member, gone.flight));
         self.signals[member.slot()] = Signals::vacant();
         self.chooser.left(member);
@@ -131,13 +138,20 @@ impl Members {
     ///
     /// `backlog`: messages in the group's queue, this one included or not.
     pub fn pick(&mut self, work: &Work, backlog: usize, now_us: u64) -> Pick {
+        self.pick_beside(work, &[], backlog, now_us)
+    }
+
+    /// The same for a message that some members cannot have, whatever the strategy says.
+    pub fn pick_beside(&mut self, work: &Work, unable: &[MemberIndex], backlog: usize, now_us: u64) -> Pick {
         let now_ms = ms(now_us);
+        self.close(unable, now_ms);
         let (mut ask, chooser) = self.ask(work, backlog, now_ms);
         let pick = if work.is_unacknowledged {
             unacknowledged::choose(&ask).map_or(Pick::Wait, Pick::To)
         } else {
             chooser.choose(&mut ask)
         };
+        self.reopen();
         let Pick::To(member) = pick else { return pick };
         if self.may_have(member, work, now_ms) {
             return pick;
@@ -149,10 +163,12 @@ impl Members {
     /// The message will be asked for by `pick` when those before it have gone; only for strategies that answer later, see
     /// [`Members::deferral`].
     pub fn foresee(&mut self, work: &Work, backlog: usize, now_us: u64) {
+        self.close(&[], ms(now_us));
         let (ask, chooser) = self.ask(work, backlog, ms(now_us));
         if !work.is_unacknowledged {
             chooser.foresee(&ask);
         }
+        self.reopen();
     }
 
     /// Takes in the answers of a strategy that answers later, and gives up those that are overdue. To be called when
@@ -209,12 +225,13 @@ impl Members {
         if let Some(key) = sent.key {
             self.chooser.finished(member, key);
         }
+        self.forgive(member);
         self.judge_sight(place, ms(stamps.read_us));
         true
     }
 
-    /// A message is no longer the member's and nothing is learnt from it: taken back unsent, refused with a reason code
-    /// of 0x80 or above. Returns whether it had the message.
+    /// A message is no longer the member's and nothing is learnt from it: taken back unsent. Returns whether it had the
+    /// message.
     pub fn withdrawn(&mut self, member: MemberIndex, ticket: Ticket, now_us: u64) -> bool {
         let place = member.slot();
         let Some(one) = self.members.get_mut(place).and_then(Option::as_mut) else { return self.unknown() };

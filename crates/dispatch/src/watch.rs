@@ -22,13 +22,14 @@ impl Members {
         })
     }
 
-    /// When to ask for what waits although nothing comes: a member that gets nothing for now (paused, or back from a
-    /// stall) opens again, or a strategy that answers later has had its time. None: never.
+    /// When to ask for what waits although nothing comes: a member that gets nothing for now (paused, back from a
+    /// stall, or passed over for what it refused) opens again, or a strategy that answers later has had its time. None: never.
     pub fn next_turn_us(&self, now_us: u64) -> Option<u64> {
         let now_ms = ms(now_us);
         let opens = self.signals.iter().filter(|signals| signals.limit > 0 && signals.opens_at_ms > now_ms);
         let due = self.deferral().and_then(|deferral| deferral.next_turn_ms);
-        opens.map(|signals| signals.opens_at_ms).chain(due).min_by(f64::total_cmp).map(us)
+        let opens = opens.map(|signals| signals.opens_at_ms).chain(self.next_forgiven_ms(now_ms));
+        opens.chain(due).min_by(f64::total_cmp).map(us)
     }
 
     /// What a strategy that answers later wants of the owner; None: it answers at once.
@@ -52,7 +53,7 @@ impl Members {
             acknowledged: one.acknowledged,
             overdue_ms: (now_ms - signals.head_due_ms).max(0.0),
             is_blind: signals.is_blind,
-            is_closed: now_ms < signals.opens_at_ms,
+            is_closed: now_ms < signals.opens_at_ms || self.is_held(member.slot(), &[], now_ms),
         })
     }
 
