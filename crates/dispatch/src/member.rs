@@ -38,6 +38,8 @@ pub(crate) struct Member {
     pub(crate) refusals: Refusals,
     /// When it last acknowledged or reported.
     pub(crate) heard_at_ms: f64,
+    /// When it last reported, whatever it was.
+    pub(crate) said_at_ms: f64,
     pub(crate) acknowledged: u64,
     pub(crate) picks: u64,
     horizon: Horizon,
@@ -57,6 +59,7 @@ impl Member {
             probation,
             refusals: Refusals::default(),
             heard_at_ms: 0.0,
+            said_at_ms: 0.0,
             acknowledged: 0,
             picks: 0,
             horizon: Horizon::new(workers),
@@ -172,6 +175,7 @@ impl Member {
     /// Takes over what a checked report says.
     pub(crate) fn reported(&mut self, signals: &mut Signals, report: &Report, now_ms: f64) {
         self.heard_at_ms = self.heard_at_ms.max(now_ms);
+        self.said_at_ms = self.said_at_ms.max(now_ms);
         if let Some(is_paused) = report.is_paused {
             let resumes_at_ms = if is_paused { now_ms + PAUSE_MS_MAX } else { 0.0 };
             signals.opens_at_ms = self.probation.opens_at_ms().max(resumes_at_ms);

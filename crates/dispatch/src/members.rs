@@ -215,12 +215,14 @@ impl Members {
     /// The member has acknowledged a message: PUBACK, or PUBCOMP with the stamp of its PUBREC. Returns whether it had
     /// the message; if not (too late, twice, of an earlier life) nothing has changed but a counter.
     pub fn acknowledged(&mut self, member: MemberIndex, ticket: Ticket, stamps: Stamps) -> bool {
-        let place = member.slot();
+        let (place, first_bound_ms) = (member.slot(), self.first_bound_ms());
         let Some(one) = self.members.get_mut(place).and_then(Option::as_mut) else { return self.unknown() };
         let Some(sent) = one.flight.take(ticket) else { return self.unknown() };
         let signals = &mut self.signals[place];
         one.acknowledged(signals, &self.parameters, &sent, ms(stamps.written_us), ms(stamps.read_us));
-        one.probation.acknowledged();
+        if one.probation.acknowledged(ms(stamps.read_us) - sent.sent_ms <= first_bound_ms) {
+            self.stalls.forgive(one.declaration.identity);
+        }
         signals.limit = one.probation.limit(u32::from(one.declaration.receive_max));
         if let Some(key) = sent.key {
             self.chooser.finished(member, key);

@@ -5,21 +5,39 @@ use crate::deferred::Deferral;
 use crate::index::MemberIndex;
 use crate::member::Member;
 use crate::members::Members;
-use crate::signals::Signals;
+use crate::signals::{Signals, UNKNOWN_SERVICE_MS};
 use crate::time::{ms, us};
 use crate::view::{Counters, Event, MemberView};
 
 impl Members {
-    /// Members whose oldest message is overdue by more than the group's setting: send them away, then call
+    /// Members whose oldest message is overdue by more than the group's setting, or by the longer time that who has stalled
+    /// lately is given: send them away, then call
     /// `leave(member, Leaving::Stalled, ..)` and hand their messages on.
     pub fn stalled(&self, now_us: u64) -> impl Iterator<Item = MemberIndex> {
         let now_ms = ms(now_us);
         let places = self.members.iter().zip(&self.signals).enumerate();
         places.filter_map(move |(place, (one, signals))| {
-            let bound_ms = self.parameters.stall_ms.max(self.parameters.stall_factor * signals.service_ms);
-            let is_stalled = self.parameters.stall_ms > 0.0 && overdue_ms(one.as_ref()?, signals, now_ms) > bound_ms;
+            let one = one.as_ref()?;
+            let bound_ms =
+                self.stall_bound_ms(signals.service_ms).max(one.probation.patience() * self.first_bound_ms());
+            let is_stalled = self.parameters.stall_ms > 0.0 && overdue_ms(one, signals, now_ms) > bound_ms;
             is_stalled.then_some(MemberIndex(place as u32))
         })
+    }
+
+    /// By how much a member may be overdue whose work takes so long, milliseconds.
+    fn stall_bound_ms(&self, service_ms: f64) -> f64 {
+        self.parameters.stall_ms.max(self.parameters.stall_factor * service_ms)
+    }
+
+    /// The same for one of whom nothing is known yet.
+    pub(crate) fn first_bound_ms(&self) -> f64 {
+        self.stall_bound_ms(UNKNOWN_SERVICE_MS)
+    }
+
+    /// How often a client has stalled without having acknowledged well since.
+    pub fn stalls_in_a_row(&self, identity: u64) -> u32 {
+        self.stalls.in_a_row(identity)
     }
 
     /// When to ask for what waits although nothing comes: a member that gets nothing for now (paused, back from a
@@ -94,5 +112,6 @@ fn overdue_ms(one: &Member, signals: &Signals, now_ms: f64) -> f64 {
         let due_ms = one.heard_at_ms.max(signals.free_at_ms + signals.net_ms());
         return now_ms - due_ms;
     }
-    now_ms - signals.head_due_ms
+    // Any word of its own is a sign of life, that it has crossed a watermark too.
+    now_ms - signals.head_due_ms.max(one.said_at_ms)
 }

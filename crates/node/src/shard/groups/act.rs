@@ -131,6 +131,11 @@ impl Shard {
         let client_id = |member| owned.people.get(member).map_or("?", |person| &*person.client_id);
         let mut kind = NoticeKind::Group;
         let text = match notice {
+            Notice::StallsAgain { member } => format!(
+                "group {name} on {filter}: member {} has stalled twice in a row and is given more time; if its work takes so \
+                 long, let it report (`$lapwing/report`) or raise stall_ms of the group's parameters",
+                client_id(member)
+            ),
             Notice::Undeliverable { member } => {
                 kind = NoticeKind::Lost;
                 let last = member.as_ref().map(|member| format!(", {} the last", client_id(member)));
