@@ -4,6 +4,7 @@ use crate::choose::{Ask, Choose, to_or_wait};
 use crate::index::MemberIndex;
 use crate::parameters::Parameters;
 use crate::signals::{Judgement, Signals};
+use crate::time::NEVER_MS;
 use crate::work::{Pick, Work};
 use crate::{c3, lef};
 
@@ -106,7 +107,19 @@ impl Choose for Auto {
             return Pick::To(member);
         }
         // Sighted members that are only busy are waited for; that they are so is what dispatch is there to know.
-        let waits = ask.signals.iter().any(|one| !one.is_blind && one.limit > 0 && ask.now_ms >= one.opens_at_ms);
+        let waits = ask.signals.iter().any(|one| is_awaited(one, ask.now_ms, ask.parameters));
         if waits { Pick::Wait } else { to_or_wait(self.blind(ask).map(|(member, _)| member)) }
     }
+}
+
+/// Whether a sighted member that may not have the message now is worth waiting for: it is here, and not overdue by so much that
+/// nobody can say when it will have room. Otherwise a single one that is silent would stop the group for those that are not
+/// waited for.
+fn is_awaited(one: &Signals, now_ms: f64, parameters: &Parameters) -> bool {
+    if one.is_blind || one.limit == 0 || now_ms < one.opens_at_ms {
+        return false;
+    }
+    // Of who reports it is known when it will be free, not when its oldest message is due.
+    let due_ms = if one.head_due_ms < NEVER_MS { one.head_due_ms } else { one.free_at_ms + one.net_ms() };
+    now_ms - due_ms <= parameters.stall_factor * one.service_ms
 }

@@ -44,6 +44,10 @@ pub trait Choose: Send {
     /// The message will be asked for when those before it have gone. Whoever needs time to answer may begin now.
     fn foresee(&mut self, _ask: &Ask<'_>) {}
 
+    /// Time has come to `now_ms`: whoever answers later takes in what has come, and gives up what is overdue, whatever
+    /// waits.
+    fn hear(&mut self, _now_ms: f64) {}
+
     /// What a strategy that answers later wants of the owner of the group; None: it answers at once.
     fn deferral(&self) -> Option<Deferral> {
         None

@@ -27,8 +27,10 @@
 //!       To(member)  sent(member, work, now) -> ticket; hand the message and the ticket to the member's shard
 //!       Wait        leave it; nobody may have it now
 //!       Park        leave this one and all of its key; go on with the next message
+//! deferral().has_news, next_turn_us has come   hear(now), whatever waits, then as above
 //! PUBACK, PUBCOMP          acknowledged(member, ticket, stamps)
-//! refused, taken back      withdrawn(member, ticket, now)
+//! taken back unsent        withdrawn(member, ticket, now)
+//! refused; it cannot be its own   refused(member, ticket, now); then pick_beside(.., who cannot have it, ..)
 //! report                   report(member, report, now); rtt_sample(..) and unsent(..) as they come
 //! twice a second or so     for member in stalled(now): disconnect it, leave(member, Stalled, now), move its messages
 //! connection lost          leave(member, Left, now), move its messages
@@ -53,6 +55,7 @@ mod lef;
 mod member;
 mod members;
 mod parameters;
+mod passed_over;
 mod peak_ewma;
 mod random;
 mod rate;

@@ -8,6 +8,7 @@ use crate::flight::{Flight, Sent};
 use crate::horizon::Horizon;
 use crate::index::Ticket;
 use crate::parameters::Parameters;
+use crate::passed_over::Refusals;
 use crate::report::Report;
 use crate::round_trip::RoundTrip;
 use crate::signals::{Judgement, Signals};
@@ -34,8 +35,11 @@ pub(crate) struct Member {
     pub(crate) round_trip: RoundTrip,
     pub(crate) blindness: Blindness,
     pub(crate) probation: Probation,
+    pub(crate) refusals: Refusals,
     /// When it last acknowledged or reported.
     pub(crate) heard_at_ms: f64,
+    /// When it last reported, whatever it was.
+    pub(crate) said_at_ms: f64,
     pub(crate) acknowledged: u64,
     pub(crate) picks: u64,
     horizon: Horizon,
@@ -53,7 +57,9 @@ impl Member {
             round_trip: RoundTrip::new(declaration.is_proxied),
             blindness: Blindness::default(),
             probation,
+            refusals: Refusals::default(),
             heard_at_ms: 0.0,
+            said_at_ms: 0.0,
             acknowledged: 0,
             picks: 0,
             horizon: Horizon::new(workers),
@@ -169,6 +175,7 @@ impl Member {
     /// Takes over what a checked report says.
     pub(crate) fn reported(&mut self, signals: &mut Signals, report: &Report, now_ms: f64) {
         self.heard_at_ms = self.heard_at_ms.max(now_ms);
+        self.said_at_ms = self.said_at_ms.max(now_ms);
         if let Some(is_paused) = report.is_paused {
             let resumes_at_ms = if is_paused { now_ms + PAUSE_MS_MAX } else { 0.0 };
             signals.opens_at_ms = self.probation.opens_at_ms().max(resumes_at_ms);

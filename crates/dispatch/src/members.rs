@@ -63,6 +63,10 @@ pub struct Members {
     /// So many acknowledge on receipt that everybody is taken to.
     pub(crate) are_all_blind: bool,
     pub(crate) scratch: Vec<f64>,
+    /// Who has refused a message and acknowledged none since.
+    pub(crate) refusing: Vec<MemberIndex>,
+    /// Who is passed over for the question that is being asked, and when it opens otherwise.
+    pub(crate) closed: Vec<(MemberIndex, f64)>,
 }
 
 impl Members {
@@ -88,6 +92,8 @@ impl Members {
             acks_until_look: 0,
             are_all_blind: false,
             scratch: Vec::new(),
+            refusing: Vec::new(),
+            closed: Vec::new(),
         }
     }
 
@@ -121,6 +127,7 @@ impl Members {
             self.counters.stalls += 1;
         }
         gone.flight.clear();
+        self.forgive(member);
         self.vacated.push((member, gone.flight));
         self.signals[member.slot()] = Signals::vacant();
         self.chooser.left(member);
@@ -131,13 +138,20 @@ impl Members {
     ///
     /// `backlog`: messages in the group's queue, this one included or not.
     pub fn pick(&mut self, work: &Work, backlog: usize, now_us: u64) -> Pick {
+        self.pick_beside(work, &[], backlog, now_us)
+    }
+
+    /// The same for a message that some members cannot have, whatever the strategy says.
+    pub fn pick_beside(&mut self, work: &Work, unable: &[MemberIndex], backlog: usize, now_us: u64) -> Pick {
         let now_ms = ms(now_us);
+        self.close(unable, now_ms);
         let (mut ask, chooser) = self.ask(work, backlog, now_ms);
         let pick = if work.is_unacknowledged {
             unacknowledged::choose(&ask).map_or(Pick::Wait, Pick::To)
         } else {
             chooser.choose(&mut ask)
         };
+        self.reopen();
         let Pick::To(member) = pick else { return pick };
         if self.may_have(member, work, now_ms) {
             return pick;
@@ -149,10 +163,19 @@ impl Members {
     /// The message will be asked for by `pick` when those before it have gone; only for strategies that answer later, see
     /// [`Members::deferral`].
     pub fn foresee(&mut self, work: &Work, backlog: usize, now_us: u64) {
+        self.close(&[], ms(now_us));
         let (ask, chooser) = self.ask(work, backlog, ms(now_us));
         if !work.is_unacknowledged {
             chooser.foresee(&ask);
         }
+        self.reopen();
+    }
+
+    /// Takes in the answers of a strategy that answers later, and gives up those that are overdue. To be called when
+    /// [`Deferral::has_news`](crate::Deferral::has_news) and at [`Members::next_turn_us`], before the next `pick`: what
+    /// waits need not come to ask for that, and then its deadlines would be in the past for good.
+    pub fn hear(&mut self, now_us: u64) {
+        self.chooser.hear(ms(now_us));
     }
 
     /// A message that was asked for goes to nobody: it expired in the queue, say.
@@ -192,22 +215,25 @@ impl Members {
     /// The member has acknowledged a message: PUBACK, or PUBCOMP with the stamp of its PUBREC. Returns whether it had
     /// the message; if not (too late, twice, of an earlier life) nothing has changed but a counter.
     pub fn acknowledged(&mut self, member: MemberIndex, ticket: Ticket, stamps: Stamps) -> bool {
-        let place = member.slot();
+        let (place, first_bound_ms) = (member.slot(), self.first_bound_ms());
         let Some(one) = self.members.get_mut(place).and_then(Option::as_mut) else { return self.unknown() };
         let Some(sent) = one.flight.take(ticket) else { return self.unknown() };
         let signals = &mut self.signals[place];
         one.acknowledged(signals, &self.parameters, &sent, ms(stamps.written_us), ms(stamps.read_us));
-        one.probation.acknowledged();
+        if one.probation.acknowledged(ms(stamps.read_us) - sent.sent_ms <= first_bound_ms) {
+            self.stalls.forgive(one.declaration.identity);
+        }
         signals.limit = one.probation.limit(u32::from(one.declaration.receive_max));
         if let Some(key) = sent.key {
             self.chooser.finished(member, key);
         }
+        self.forgive(member);
         self.judge_sight(place, ms(stamps.read_us));
         true
     }
 
-    /// A message is no longer the member's and nothing is learnt from it: taken back unsent, refused with a reason code
-    /// of 0x80 or above. Returns whether it had the message.
+    /// A message is no longer the member's and nothing is learnt from it: taken back unsent. Returns whether it had the
+    /// message.
     pub fn withdrawn(&mut self, member: MemberIndex, ticket: Ticket, now_us: u64) -> bool {
         let place = member.slot();
         let Some(one) = self.members.get_mut(place).and_then(Option::as_mut) else { return self.unknown() };

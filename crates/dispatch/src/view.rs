@@ -21,7 +21,7 @@ pub struct MemberView {
     pub overdue_ms: f64,
     /// It acknowledges on receipt, as far as one can tell, and gets its fair turn only.
     pub is_blind: bool,
-    /// It gets nothing for now: it is paused, or returns from a stall.
+    /// It gets nothing for now: it is paused, returns from a stall, or is passed over for what it has refused.
     pub is_closed: bool,
 }
 

@@ -5,30 +5,49 @@ use crate::deferred::Deferral;
 use crate::index::MemberIndex;
 use crate::member::Member;
 use crate::members::Members;
-use crate::signals::Signals;
+use crate::signals::{Signals, UNKNOWN_SERVICE_MS};
 use crate::time::{ms, us};
 use crate::view::{Counters, Event, MemberView};
 
 impl Members {
-    /// Members whose oldest message is overdue by more than the group's setting: send them away, then call
+    /// Members whose oldest message is overdue by more than the group's setting, or by the longer time that who has stalled
+    /// lately is given: send them away, then call
     /// `leave(member, Leaving::Stalled, ..)` and hand their messages on.
     pub fn stalled(&self, now_us: u64) -> impl Iterator<Item = MemberIndex> {
         let now_ms = ms(now_us);
         let places = self.members.iter().zip(&self.signals).enumerate();
         places.filter_map(move |(place, (one, signals))| {
-            let bound_ms = self.parameters.stall_ms.max(self.parameters.stall_factor * signals.service_ms);
-            let is_stalled = self.parameters.stall_ms > 0.0 && overdue_ms(one.as_ref()?, signals, now_ms) > bound_ms;
+            let one = one.as_ref()?;
+            let bound_ms =
+                self.stall_bound_ms(signals.service_ms).max(one.probation.patience() * self.first_bound_ms());
+            let is_stalled = self.parameters.stall_ms > 0.0 && overdue_ms(one, signals, now_ms) > bound_ms;
             is_stalled.then_some(MemberIndex(place as u32))
         })
     }
 
-    /// When to ask for what waits although nothing comes: a member that gets nothing for now (paused, or back from a
-    /// stall) opens again, or a strategy that answers later has had its time. None: never.
+    /// By how much a member may be overdue whose work takes so long, milliseconds.
+    fn stall_bound_ms(&self, service_ms: f64) -> f64 {
+        self.parameters.stall_ms.max(self.parameters.stall_factor * service_ms)
+    }
+
+    /// The same for one of whom nothing is known yet.
+    pub(crate) fn first_bound_ms(&self) -> f64 {
+        self.stall_bound_ms(UNKNOWN_SERVICE_MS)
+    }
+
+    /// How often a client has stalled without having acknowledged well since.
+    pub fn stalls_in_a_row(&self, identity: u64) -> u32 {
+        self.stalls.in_a_row(identity)
+    }
+
+    /// When to ask for what waits although nothing comes: a member that gets nothing for now (paused, back from a
+    /// stall, or passed over for what it refused) opens again, or a strategy that answers later has had its time. None: never.
     pub fn next_turn_us(&self, now_us: u64) -> Option<u64> {
         let now_ms = ms(now_us);
         let opens = self.signals.iter().filter(|signals| signals.limit > 0 && signals.opens_at_ms > now_ms);
         let due = self.deferral().and_then(|deferral| deferral.next_turn_ms);
-        opens.map(|signals| signals.opens_at_ms).chain(due).min_by(f64::total_cmp).map(us)
+        let opens = opens.map(|signals| signals.opens_at_ms).chain(self.next_forgiven_ms(now_ms));
+        opens.chain(due).min_by(f64::total_cmp).map(us)
     }
 
     /// What a strategy that answers later wants of the owner; None: it answers at once.
@@ -52,7 +71,7 @@ impl Members {
             acknowledged: one.acknowledged,
             overdue_ms: (now_ms - signals.head_due_ms).max(0.0),
             is_blind: signals.is_blind,
-            is_closed: now_ms < signals.opens_at_ms,
+            is_closed: now_ms < signals.opens_at_ms || self.is_held(member.slot(), &[], now_ms),
         })
     }
 
@@ -93,5 +112,6 @@ fn overdue_ms(one: &Member, signals: &Signals, now_ms: f64) -> f64 {
         let due_ms = one.heard_at_ms.max(signals.free_at_ms + signals.net_ms());
         return now_ms - due_ms;
     }
-    now_ms - signals.head_due_ms
+    // Any word of its own is a sign of life, that it has crossed a watermark too.
+    now_ms - signals.head_due_ms.max(one.said_at_ms)
 }

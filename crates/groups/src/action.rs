@@ -77,6 +77,17 @@ pub enum Notice<K> {
         /// Seconds of work; None: nothing waits and nobody is here.
         backlog_s: Option<f64>,
     },
+    /// A member has stalled again without having finished anything well since the last time: its work may take longer than
+    /// the group bears. Said at its second stall in a row.
+    StallsAgain {
+        /// Who.
+        member: K,
+    },
+    /// A message was lost that no member can have; said once per group.
+    Undeliverable {
+        /// Who could not have it last; None: the one that could has left.
+        member: Option<K>,
+    },
     /// A member acknowledges on receipt and gets its fair turn only; said once per group.
     AcknowledgesOnReceipt {
         /// Who.

@@ -7,7 +7,6 @@ use lapwing_dispatch::{Event, Report, ReportError, RttSource, Stamps};
 
 use crate::action::{Action, Notice};
 use crate::assignment::{Assignment, AssignmentId, Epoch};
-use crate::counters::DropReason;
 use crate::group::Group;
 use crate::membership::Membership;
 
@@ -32,6 +31,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         }
         self.count_missed(&one.entry, Some(key), done_us);
         self.note_events();
+        self.end_overtaken(&one.entry, key);
         self.freed(key, &one, now_us);
         true
     }
@@ -39,7 +39,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     /// PUBACK or PUBREC with a reason code of 0x80 or above: the message ends, and nobody else gets it [MQTT-4.4.0-2].
     /// Returns whether the member had it.
     pub fn refused(&mut self, key: K, epoch: Epoch, id: AssignmentId, now_us: u64) -> bool {
-        let Some(one) = self.withdraw(key, epoch, id, now_us) else { return false };
+        let Some(one) = self.refuse(key, epoch, id, now_us) else { return false };
         self.counters.refused += 1;
         self.ended.extend(one.entry.facts.entry);
         if let Some(member) = self.roster.get_mut(key) {
@@ -49,12 +49,19 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         true
     }
 
-    /// The member cannot have the message at all: it is too large for it, say [MQTT-3.1.2-25]. It is dropped under a name.
-    /// Returns whether the member had it.
+    /// The member cannot have the message at all: it is too large for it, say [MQTT-3.1.2-25]. It was not sent, so it goes to
+    /// whoever can have it; it is dropped under a name when no member can, and where its delivery has begun at QoS 2. Returns
+    /// whether the member had it.
     pub fn undeliverable(&mut self, key: K, epoch: Epoch, id: AssignmentId, now_us: u64) -> bool {
-        let Some(one) = self.withdraw(key, epoch, id, now_us) else { return false };
-        self.freed(key, &one, now_us);
-        self.drop_entry(one.entry, DropReason::Undeliverable);
+        let Some(mut one) = self.refuse(key, epoch, id, now_us) else { return false };
+        self.note_unable(&mut one.entry, self.roster.get(key).and_then(Membership::seat));
+        let is_for_nobody = one.entry.unable.as_ref().is_some_and(|unable| self.is_for_nobody(unable));
+        if is_for_nobody || !one.may_move() {
+            self.freed(key, &one, now_us);
+            self.drop_undeliverable(one.entry, Some(key));
+        } else {
+            self.give_back(key, one, now_us);
+        }
         true
     }
 
@@ -62,12 +69,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     /// whoever may have it. Returns whether the member had it.
     pub fn handed_back(&mut self, key: K, epoch: Epoch, id: AssignmentId, now_us: u64) -> bool {
         let Some(one) = self.withdraw(key, epoch, id, now_us) else { return false };
-        if let Some(member) = self.roster.get_mut(key) {
-            member.tally.moved += 1;
-        }
-        self.put_back(vec![one], now_us);
-        self.tidy(key);
-        self.pump(now_us);
+        self.give_back(key, one, now_us);
         true
     }
 
@@ -75,7 +77,9 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     /// group. Returns where the group had it in the log: there it has ended, and is not told again. None: it had it nowhere,
     /// or the message has ended meanwhile.
     pub fn handed_over(&mut self, key: K, id: AssignmentId) -> Option<NonZeroU64> {
-        self.roster.get_mut(key)?.assigned.get_mut(&id)?.entry.facts.entry.take()
+        let one = self.roster.get_mut(key)?.assigned.get_mut(&id)?;
+        one.is_handed_over = true;
+        one.entry.facts.entry.take()
     }
 
     /// A member's word on its own load.
@@ -128,6 +132,25 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             self.members.withdrawn(place, ticket, now_us);
         }
         Some(one)
+    }
+
+    /// The same, and others are preferred to the member for a while.
+    fn refuse(&mut self, key: K, epoch: Epoch, id: AssignmentId, now_us: u64) -> Option<Assignment<M>> {
+        let one = self.take(key, epoch, id)?;
+        if let (Some(place), Some(ticket)) = (self.roster.get(key).and_then(|member| member.place), one.ticket) {
+            self.members.refused(place, ticket, now_us);
+        }
+        Some(one)
+    }
+
+    /// A message that was not sent goes from the member back to the queue.
+    fn give_back(&mut self, key: K, one: Assignment<M>, now_us: u64) {
+        if let Some(member) = self.roster.get_mut(key) {
+            member.tally.moved += 1;
+        }
+        self.put_back(vec![one], now_us);
+        self.tidy(key);
+        self.pump(now_us);
     }
 
     /// A message of the member has ended: there is room for another one, perhaps of a key that waits.

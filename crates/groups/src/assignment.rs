@@ -59,16 +59,23 @@ pub(crate) struct Assignment<M> {
     has_begun: bool,
     /// Its key waits until it is known where the message goes.
     pub(crate) blocks_key: bool,
+    /// The member's session has it as its own.
+    pub(crate) is_handed_over: bool,
 }
 
 impl<M> Assignment<M> {
     pub(crate) fn new(entry: Entry<M>, qos: QoS, epoch: Epoch, ticket: Option<Ticket>) -> Assignment<M> {
-        Assignment { entry, qos, epoch, ticket, has_begun: false, blocks_key: false }
+        Assignment { entry, qos, epoch, ticket, has_begun: false, blocks_key: false, is_handed_over: false }
     }
 
     /// Whether a word about it can come from this connection: QoS 2 outlives the one that it was sent to.
     pub(crate) fn is_of(&self, epoch: Epoch) -> bool {
         epoch == self.epoch || epoch > self.epoch && self.qos == QoS::ExactlyOnce
+    }
+
+    /// Whether another member may have it: what has begun at QoS 2 stays where it is [MQTT-4.4.0-1].
+    pub(crate) fn may_move(&self) -> bool {
+        !(self.is_handed_over || self.has_begun && self.qos == QoS::ExactlyOnce)
     }
 
     /// The connection is over. Returns whether the message has to stay with its member: QoS 2 whose delivery has begun

@@ -18,7 +18,7 @@ pub enum DropReason {
     GroupEnded,
     /// QoS 2 whose delivery had begun when the session that it belonged to ended.
     SessionEnded,
-    /// The member it was bound to cannot have it: larger than its Maximum Packet Size, or not to be encoded for it.
+    /// No member can have it: larger than the Maximum Packet Size of each, say; or its key has gone on without it.
     Undeliverable,
 }
 

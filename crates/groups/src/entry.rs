@@ -4,6 +4,7 @@ use lapwing_codec::QoS;
 use lapwing_dispatch::Work;
 
 use crate::facts::{Facts, Lane};
+use crate::unable::Unable;
 
 /// Where a message stands among those that wait: lane first, then in the order in which the group was given them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,12 +22,19 @@ pub(crate) struct Entry<M> {
     pub(crate) nth: u64,
     /// It was written to a member that did not acknowledge it: whoever gets it next may be the second.
     pub(crate) was_written: bool,
+    /// Who cannot have it.
+    pub(crate) unable: Option<Box<Unable>>,
 }
 
 impl<M> Entry<M> {
     /// As dispatch sees it; `qos`: with which it would be sent.
     pub(crate) fn work(&self, qos: QoS) -> Work {
         self.facts.work(self.nth, qos)
+    }
+
+    /// The line in which it waits when it has to: its key's, or one of its own when not everybody can have it.
+    pub(crate) fn line(&self) -> Option<u64> {
+        self.unable.as_ref().map_or(self.facts.key, |unable| Some(unable.line(self.facts.key, self.nth)))
     }
 
     pub(crate) fn place(&self) -> Place {

@@ -9,12 +9,15 @@ use lapwing_dispatch::{Choose, Deferral, MemberIndex, Members, Parameters, Pick,
 use crate::action::{Action, Delivery};
 use crate::assignment::{Assignment, AssignmentId};
 use crate::counters::{Counters, DropReason};
-use crate::entry::Entry;
+use crate::entry::{Entry, Place};
 use crate::facts::{Facts, Lane};
 use crate::queue::Queue;
 use crate::roster::Roster;
 use crate::settings::{Expired, Settings};
 use crate::vacancy::Vacancy;
+
+/// Of the messages that not everybody can have, so many are asked for whenever something has changed.
+const UNABLE_ASKED_FOR: usize = 4;
 
 /// One consumer group on the shard that owns it. See the crate's page for how the node drives it.
 ///
@@ -33,6 +36,7 @@ pub struct Group<K, M> {
     /// When stalls and the backlog are looked at again; None: there is nothing to look at.
     pub(crate) check_at_us: Option<u64>,
     pub(crate) is_behind: bool,
+    pub(crate) has_told_undeliverable: bool,
     /// Since when the group has nothing and nobody.
     pub(crate) vacancy: Vacancy,
 }
@@ -52,6 +56,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             next_assignment: 0,
             check_at_us: None,
             is_behind: false,
+            has_told_undeliverable: false,
             vacancy: Vacancy::default(),
         }
     }
@@ -109,7 +114,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         self.counters.published += 1;
         let nth = self.next_nth;
         self.next_nth += 1;
-        Entry { message, facts, nth, was_written }
+        Entry { message, facts, nth, was_written, unable: None }
     }
 
     /// Logged messages that have ended since the last call, each once; but for dead letters, whose facts say where they are
@@ -190,23 +195,39 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         if self.members.crew().here == 0 {
             return;
         }
+        self.queue.wake_unable(UNABLE_ASKED_FOR);
         for lane in Lane::ALL {
             while let Some((place, facts)) = self.queue.next(lane) {
-                let pick = self.members.pick(&facts.work(place.nth, facts.qos), self.queue.len(), now_us);
-                match (pick, facts.key) {
+                let (pick, line) = self.ask_for(place, &facts, now_us);
+                match (pick, line) {
                     (Pick::To(member), _) => {
                         let Some(entry) = self.queue.take(place) else { break };
                         if let Err(entry) = self.bind(entry, member, now_us) {
                             return self.queue.put_back(entry);
                         }
                     }
-                    (Pick::Park, Some(key)) => self.queue.park(place, key),
+                    (Pick::Park, Some(line)) => self.queue.park(place, line),
                     // What has no key has nobody to wait for but everybody.
                     (Pick::Wait | Pick::Park, _) => break,
                 }
             }
             self.foresee(lane, now_us);
         }
+    }
+
+    /// Who gets what is next in the queue? With the line that it has to wait in if nobody does: who waits for everybody
+    /// holds up all behind it, who waits for those that can have it does not.
+    fn ask_for(&mut self, place: Place, facts: &Facts, now_us: u64) -> (Pick, Option<u64>) {
+        let (work, backlog) = (facts.work(place.nth, facts.qos), self.queue.len());
+        let Some(unable) = self.queue.unable_for(place) else {
+            return (self.members.pick(&work, backlog, now_us), facts.key);
+        };
+        let (line, places) = (unable.line(facts.key, place.nth), self.places_of(unable));
+        let pick = match self.members.pick_beside(&work, &places, backlog, now_us) {
+            Pick::Wait => Pick::Park,
+            pick => pick,
+        };
+        (pick, Some(line))
     }
 
     /// A strategy that answers later is shown what will be asked for next.

@@ -37,7 +37,7 @@
 //!   another declaration                      redeclare(key, epoch, declaration)
 //!   a Send of another epoch than now         forget it: the `lost` of its epoch brings it back
 //!   a Send after UNSUBSCRIBE                 handed_back(key, epoch, assignment)
-//!   a Send that it cannot be encoded for     undeliverable(..)
+//!   a Send that it cannot be encoded for     undeliverable(..): it goes to another one, or is dropped
 //!   PUBACK, PUBCOMP < 0x80                   acknowledged(.., stamps)
 //!   PUBACK, PUBREC >= 0x80                   refused(..)
 //!   logged as its own (QoS 2, sent)          handed_over(key, assignment)
@@ -66,6 +66,7 @@ mod parking;
 mod queue;
 mod roster;
 mod settings;
+mod unable;
 mod vacancy;
 mod view;
 mod watch;

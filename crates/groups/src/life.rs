@@ -91,6 +91,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         self.vacate(key, Leaving::Left, now_us);
         self.roster.set_presence(key, Presence::Leaving);
         self.tidy(key);
+        self.end_unable();
         self.wind_up(now_us);
     }
 
@@ -104,6 +105,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         for entry in self.roster.remove(key).into_iter().flat_map(Membership::entries) {
             self.drop_entry(entry, DropReason::SessionEnded);
         }
+        self.end_unable();
         self.wind_up(now_us);
         self.pump(now_us);
     }
@@ -197,6 +199,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             self.release_key(key, blocks);
         }
         self.arm(now_us);
+        self.end_unable();
         self.wind_up(now_us);
     }
 }

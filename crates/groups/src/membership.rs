@@ -7,6 +7,7 @@ use lapwing_dispatch::{Acknowledges, Declaration, MemberIndex};
 
 use crate::assignment::{Assignment, AssignmentId, Epoch, Written};
 use crate::entry::Entry;
+use crate::unable::Seat;
 
 /// How a member takes part: what its session declares, and how it has subscribed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub(crate) struct Membership<K, M> {
     pub(crate) was_kicked: bool,
     /// Where dispatch has it. Some while it is `Here`, and only then.
     pub(crate) place: Option<MemberIndex>,
+    /// Which stay that is, of all in the group.
+    pub(crate) stay: u64,
     pub(crate) assigned: BTreeMap<AssignmentId, Assignment<M>>,
     pub(crate) tally: Tally,
 }
@@ -82,9 +85,15 @@ impl<K, M> Membership<K, M> {
             presence: Presence::Away,
             was_kicked: false,
             place: None,
+            stay: 0,
             assigned: BTreeMap::new(),
             tally: Tally::default(),
         }
+    }
+
+    /// Where it sits, while it is `Here`.
+    pub(crate) fn seat(&self) -> Option<Seat> {
+        self.place.map(|place| Seat { place, nth: self.stay })
     }
 
     /// Whether the connection of its epoch is not known to be over.

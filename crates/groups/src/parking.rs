@@ -76,10 +76,14 @@ impl<M> Parking<M> {
         self.waiting.get(place)
     }
 
+    pub(crate) fn get(&self, place: Place) -> Option<&Entry<M>> {
+        self.waiting.get(&place)
+    }
+
     /// Takes a message out of its line.
     pub(crate) fn remove(&mut self, place: Place) -> Option<Entry<M>> {
         let entry = self.waiting.remove(&place)?;
-        if let Some(key) = entry.facts.key {
+        if let Some(key) = entry.line() {
             self.change(key, |line| {
                 line.places.remove(&place);
             });
@@ -171,7 +175,7 @@ mod tests {
 
     fn entry(nth: u64, key: u64, lane: Lane) -> Entry<()> {
         let facts = Facts { key: Some(key), lane, ..Facts::new(QoS::AtLeastOnce, 1, 0) };
-        Entry { message: (), facts, nth, was_written: false }
+        Entry { message: (), facts, nth, was_written: false, unable: None }
     }
 
     fn bulk(nth: u64) -> Place {

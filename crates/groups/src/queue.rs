@@ -6,6 +6,7 @@ use crate::entry::{Entry, Place};
 use crate::facts::{Facts, Lane};
 use crate::parking::Parking;
 use crate::settings::{Expired, Overflow};
+use crate::unable::Unable;
 
 /// Two lanes in the order in which the messages came, beside them the lines of keys that have to wait.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub(crate) struct Queue<M> {
     parking: Parking<M>,
     bytes: u64,
     expired: Expired,
+    /// Messages that not everybody can have.
+    unable: BTreeSet<Place>,
     /// When the wait of a message ends, for those whose wait does.
     ends: BTreeSet<(u64, Place)>,
 }
@@ -25,6 +28,7 @@ impl<M> Queue<M> {
             parking: Parking::new(),
             bytes: 0,
             expired,
+            unable: BTreeSet::new(),
             ends: BTreeSet::new(),
         }
     }
@@ -63,7 +67,7 @@ impl<M> Queue<M> {
 
     /// Takes back what a member had: before all that came later.
     pub(crate) fn put_back(&mut self, entry: Entry<M>) {
-        match entry.facts.key.filter(|&key| self.parking.has_line(Some(key))) {
+        match entry.line().filter(|&line| self.parking.has_line(Some(line))) {
             Some(key) => {
                 self.note_in(&entry);
                 self.parking.insert(key, entry);
@@ -85,17 +89,18 @@ impl<M> Queue<M> {
                 Some(entry) if entry.nth < nth => return Some((entry.place(), entry.facts)),
                 _ => {}
             }
-            let facts = head.get().facts;
-            match facts.key {
+            let (facts, line) = (head.get().facts, head.get().line());
+            match line {
                 Some(key) if self.parking.has_line(Some(key)) => self.parking.insert(key, head.remove()),
                 _ => return Some((Place { lane, nth }, facts)),
             }
         }
     }
 
-    /// Messages of a lane behind its head, whose keys nobody holds up.
+    /// Messages of a lane behind its head, whose keys nobody holds up and that anybody can have.
     pub(crate) fn following(&self, lane: Lane, most: usize) -> impl Iterator<Item = &Entry<M>> {
-        self.lanes[lane as usize].values().take(most + 1).skip(1)
+        let behind = self.lanes[lane as usize].values().take(most + 1).skip(1);
+        behind.filter(|entry| entry.unable.is_none())
     }
 
     /// Dispatch will not have this message now, nor others of its key.
@@ -106,6 +111,32 @@ impl<M> Queue<M> {
         }
     }
 
+    /// Messages that not everybody can have, by rank.
+    pub(crate) fn unable(&self) -> impl Iterator<Item = &Entry<M>> {
+        self.unable.iter().filter_map(|place| self.get(*place))
+    }
+
+    /// Who cannot have this message, if anybody.
+    pub(crate) fn unable_for(&self, place: Place) -> Option<&Unable> {
+        if !self.unable.contains(&place) {
+            return None;
+        }
+        self.get(place)?.unable.as_deref()
+    }
+
+    /// The first of the messages that not everybody can have are asked for again.
+    pub(crate) fn wake_unable(&mut self, most: usize) {
+        if self.unable.is_empty() {
+            return;
+        }
+        let lines: Vec<u64> = self.unable().take(most).filter_map(Entry::line).collect();
+        lines.into_iter().for_each(|line| self.parking.wake(line));
+    }
+
+    fn get(&self, place: Place) -> Option<&Entry<M>> {
+        self.lanes[place.lane as usize].get(&place.nth).or_else(|| self.parking.get(place))
+    }
+
     /// Takes a message out.
     pub(crate) fn take(&mut self, place: Place) -> Option<Entry<M>> {
         let in_lane = self.lanes[place.lane as usize].remove(&place.nth);
@@ -113,6 +144,9 @@ impl<M> Queue<M> {
         self.bytes -= entry.facts.bytes;
         if let Some((at_us, _)) = entry.facts.end(self.expired) {
             self.ends.remove(&(at_us, place));
+        }
+        if entry.unable.is_some() {
+            self.unable.remove(&place);
         }
         Some(entry)
     }
@@ -183,6 +217,9 @@ impl<M> Queue<M> {
         if let Some((at_us, _)) = entry.facts.end(self.expired) {
             self.ends.insert((at_us, entry.place()));
         }
+        if entry.unable.is_some() {
+            self.unable.insert(entry.place());
+        }
     }
 }
 
@@ -194,7 +231,7 @@ mod tests {
 
     fn entry(nth: u64, key: Option<u64>) -> Entry<()> {
         let facts = Facts { key, expires_at_us: Some(100 + nth), ..Facts::new(QoS::AtLeastOnce, 10, 0) };
-        Entry { message: (), facts, nth, was_written: false }
+        Entry { message: (), facts, nth, was_written: false, unable: None }
     }
 
     fn next(queue: &mut Queue<()>) -> Option<u64> {

@@ -8,6 +8,7 @@ use slab::Slab;
 
 use crate::entry::Entry;
 use crate::membership::{Membership, Presence};
+use crate::unable::Seat;
 
 /// Everybody who is a member, connected or not, and who has unsubscribed and still has messages.
 #[derive(Debug)]
@@ -18,11 +19,13 @@ pub(crate) struct Roster<K, M> {
     by_place: Vec<usize>,
     /// How many are leaving.
     leaving: usize,
+    /// Stays with dispatch so far.
+    stays: u64,
 }
 
 impl<K: Copy + Eq + Hash, M> Roster<K, M> {
     pub(crate) fn new() -> Roster<K, M> {
-        Roster { all: Slab::new(), by_key: HashMap::new(), by_place: Vec::new(), leaving: 0 }
+        Roster { all: Slab::new(), by_key: HashMap::new(), by_place: Vec::new(), leaving: 0, stays: 0 }
     }
 
     /// Takes in somebody who is not there.
@@ -54,8 +57,15 @@ impl<K: Copy + Eq + Hash, M> Roster<K, M> {
         }
         self.by_place[place.slot()] = at;
         if let Some(one) = self.all.get_mut(at) {
-            one.place = Some(place);
+            self.stays += 1;
+            (one.place, one.stay) = (Some(place), self.stays);
         }
+    }
+
+    /// Whether whoever sat there does so still.
+    pub(crate) fn is_taken(&self, seat: Seat) -> bool {
+        let at = self.by_place.get(seat.place.slot());
+        at.and_then(|&at| self.all.get(at)).is_some_and(|one| one.seat() == Some(seat))
     }
 
     /// The member is somewhere else now.

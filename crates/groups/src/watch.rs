@@ -10,6 +10,8 @@ use crate::membership::Presence;
 
 /// Stalls and the backlog are looked at so often while there is anything to look at.
 pub const CHECK_US: u64 = 250_000;
+/// Once may be chance; at this stall in a row it is told who stalls.
+const TOLD_AT_STALL: u32 = 2;
 /// A group that was behind has caught up at this share of the setting: it is not told of every message around it.
 const CAUGHT_UP_SHARE: f64 = 0.5;
 
@@ -23,6 +25,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             // Their members may have become better or worse by time alone.
             self.queue.keys().wake_all();
         }
+        self.members.hear(now_us);
         self.pump(now_us);
         self.arm(now_us);
         if self.is_vacant() {
@@ -83,13 +86,16 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         let stalled: Vec<MemberIndex> = self.members.stalled(now_us).collect();
         for place in stalled {
             let Some(member) = self.roster.at(place) else { continue };
-            let (key, epoch) = (member.key, member.epoch);
+            let (key, epoch, identity) = (member.key, member.epoch, member.options.declaration.identity);
             member.tally.kicks += 1;
             member.was_kicked = true;
             self.counters.kicks += 1;
             self.vacate(key, Leaving::Stalled, now_us);
             self.roster.set_presence(key, Presence::Kicked);
             self.actions.push(Action::Kick { member: key, epoch });
+            if self.members.stalls_in_a_row(identity) == TOLD_AT_STALL {
+                self.actions.push(Action::Notice(Notice::StallsAgain { member: key }));
+            }
         }
     }
 

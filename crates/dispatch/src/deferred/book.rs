@@ -71,6 +71,23 @@ impl Book {
         self.taking -= u64::from(before.is_some_and(State::takes_room));
     }
 
+    /// Those that have waited long enough by `now_ms` wait no more: without an answer the fallback decides, and what was
+    /// told to wait is a new one. Returns how many had no answer.
+    pub(crate) fn give_up(&mut self, now_ms: f64) -> u64 {
+        let mut unanswered = 0;
+        self.pages.retain(|_, state| match *state {
+            State::Asked { due_ms, .. } if due_ms <= now_ms => {
+                *state = State::FellBack;
+                unanswered += 1;
+                true
+            }
+            State::Held { until_ms } => until_ms > now_ms,
+            _ => true,
+        });
+        self.taking -= unanswered;
+        unanswered
+    }
+
     /// When the first of those that wait has waited long enough.
     pub(crate) fn next_turn_ms(&self) -> Option<f64> {
         let due = self.pages.values().filter_map(|state| match *state {
@@ -100,5 +117,17 @@ mod tests {
         book.set(2, State::Named { member: MemberIndex(0), identity: 1 });
         book.remove(2);
         assert_eq!((book.taking(), book.has_room(3)), (0, true));
+    }
+
+    #[test]
+    fn what_has_waited_long_enough_has_no_turn_any_more() {
+        let mut book = Book::new(4);
+        book.set(1, State::Asked { id: 7, due_ms: 5.0 });
+        book.set(2, State::Asked { id: 8, due_ms: 9.0 });
+        book.set(3, State::Held { until_ms: 5.0 });
+        assert_eq!((book.give_up(4.0), book.next_turn_ms()), (0, Some(5.0)));
+        assert_eq!((book.give_up(5.0), book.next_turn_ms(), book.taking()), (1, Some(9.0), 1));
+        assert_eq!((book.get(1), book.get(3)), (Some(State::FellBack), None));
+        assert_eq!((book.give_up(10.0), book.next_turn_ms(), book.taking()), (1, None, 0));
     }
 }

@@ -25,9 +25,9 @@ use crate::work::{Pick, Work};
 pub struct Deferral {
     /// So many messages behind the first that waits are to be shown to `Members::foresee`.
     pub look_ahead: usize,
-    /// When a message that waits for an answer has waited long enough: ask for it then. Milliseconds of the caller's clock.
+    /// When a message that waits for an answer has waited long enough: call `Members::hear` then, and ask for it. Milliseconds of the caller's clock.
     pub next_turn_ms: Option<f64>,
-    /// Answers have come: ask for what waits now.
+    /// Answers have come: call `Members::hear`, then ask for what waits.
     pub has_news: bool,
     /// Since the strategy began.
     pub counters: DeferredCounters,
@@ -72,7 +72,7 @@ impl<D: Desk> Deferred<D> {
     }
 
     /// Takes what has come.
-    fn hear(&mut self, now_ms: f64) {
+    fn take_answers(&mut self, now_ms: f64) {
         while let Some(Answer { id, number, verdict }) = self.desk.answer() {
             if !self.book.is_open(number, id) {
                 self.counters.late += 1;
@@ -147,7 +147,7 @@ impl<D: Desk> Deferred<D> {
 impl<D: Desk> Choose for Deferred<D> {
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
         let now_ms = ask.now_ms();
-        self.hear(now_ms);
+        self.take_answers(now_ms);
         match self.book.get(ask.work().number) {
             Some(State::Asked { due_ms, .. }) if now_ms < due_ms => Pick::Wait,
             Some(State::Held { until_ms }) if now_ms < until_ms => Pick::Wait,
@@ -162,7 +162,7 @@ impl<D: Desk> Choose for Deferred<D> {
     }
 
     fn foresee(&mut self, ask: &Ask<'_>) {
-        self.hear(ask.now_ms());
+        self.take_answers(ask.now_ms());
         let is_due = match self.book.get(ask.work().number) {
             Some(State::Held { until_ms }) => ask.now_ms() >= until_ms,
             Some(_) => false,
@@ -172,6 +172,11 @@ impl<D: Desk> Choose for Deferred<D> {
             // Without room it is asked for when it is its turn.
             self.put(ask);
         }
+    }
+
+    fn hear(&mut self, now_ms: f64) {
+        self.take_answers(now_ms);
+        self.counters.timed_out += self.book.give_up(now_ms);
     }
 
     fn deferral(&self) -> Option<Deferral> {

@@ -13,7 +13,7 @@ enum Call {
     Leave { nth: usize, is_stalled: bool },
     Send { work: (bool, bool, Option<u64>, u64), backlog: usize, times: u8 },
     Acknowledge { nth: usize, written_us: u64, read_us: u64, twice: bool },
-    Withdraw { nth: usize },
+    Withdraw { nth: usize, is_refused: bool },
     Report { nth: usize, queue: Option<u64>, service_us: Option<u64>, rate: Option<u64>, is_paused: Option<bool> },
     Rtt { nth: usize, is_probe: bool, rtt_us: u64 },
     Unsent { nth: usize, bytes: u64 },
@@ -49,7 +49,7 @@ fn call() -> impl Strategy_<Value = Call> {
         8 => (any::<usize>(), number(), number(), any::<bool>()).prop_map(
             |(nth, written_us, read_us, twice)| Call::Acknowledge { nth, written_us, read_us, twice }
         ),
-        1 => any::<usize>().prop_map(|nth| Call::Withdraw { nth }),
+        2 => (any::<usize>(), any::<bool>()).prop_map(|(nth, is_refused)| Call::Withdraw { nth, is_refused }),
         2 => (
             0_usize..8, prop::option::of(number()), prop::option::of(number()), prop::option::of(number()),
             any::<Option<bool>>()
@@ -127,10 +127,11 @@ impl Model {
                 (0..times).for_each(|_| self.send(&work, backlog));
             }
             Call::Acknowledge { nth, written_us, read_us, twice } => self.acknowledge(nth, written_us, read_us, twice),
-            Call::Withdraw { nth } => {
+            Call::Withdraw { nth, is_refused } => {
                 if !self.sent.is_empty() {
                     let (member, ticket) = self.sent.swap_remove(nth % self.sent.len());
-                    assert!(self.members.withdrawn(member, ticket, self.now_us));
+                    let take = if is_refused { Members::refused } else { Members::withdrawn };
+                    assert!(take(&mut self.members, member, ticket, self.now_us));
                     assert!(!self.members.withdrawn(member, ticket, self.now_us));
                 }
             }

@@ -158,6 +158,53 @@ fn a_report_hides_no_overdue_message_of_who_acknowledges_when_finished() {
     }
 }
 
+/// Work of 1.6 s at default settings: is it given the time that it takes, in the end?
+#[test]
+fn who_stalls_twice_in_a_row_is_given_twice_the_time() {
+    let (mut members, indices) = group(Strategy::Auto, &[Declaration::standard(1, 1)]);
+    let mut member = indices[0];
+    for (bound_ms, stalls) in [(1050, 1), (1050, 2), (2050, 3), (4050, 4)] {
+        let begin_us = members.next_turn_us(0).unwrap_or(0);
+        members.sent(member, &Work::default(), begin_us).unwrap();
+        assert_eq!(members.stalled(begin_us + (bound_ms - 1) * MS).count(), 0, "after {stalls} stalls");
+        assert_eq!(members.stalled(begin_us + (bound_ms + 1) * MS).collect::<Vec<_>>(), [member]);
+        members.leave(member, Leaving::Stalled, 0);
+        assert_eq!(members.stalls_in_a_row(1), stalls);
+        member = members.join(Declaration::standard(1, 1), 0);
+    }
+    let mut now_us = members.next_turn_us(0).unwrap();
+    for _ in 0..2 {
+        let ticket = members.sent(member, &Work::default(), now_us).unwrap();
+        assert!(members.acknowledged(member, ticket, Stamps { written_us: now_us, read_us: now_us + 20 * MS }));
+        now_us += 20 * MS;
+    }
+    assert_eq!(members.stalls_in_a_row(1), 0, "it has acknowledged well");
+}
+
+/// Is any word of a member a sign of life, as docs/signals.md has it?
+#[test]
+fn a_watermark_is_a_sign_of_life() {
+    let (mut members, indices) = group(Strategy::Auto, &[Declaration::processed(1, 10)]);
+    send(&mut members, &Work::default(), 0).unwrap();
+    let low = Report { is_paused: Some(false), ..Report::default() };
+    for tenth in 1..100 {
+        members.report(indices[0], &low, tenth * 300 * MS).unwrap();
+        assert_eq!(members.stalled(tenth * 300 * MS + 299 * MS).count(), 0);
+    }
+    assert_eq!(members.stalled(31 * S).collect::<Vec<_>>(), indices, "it has said nothing more");
+}
+
+/// A member that says when it finishes has all it may have and is silent. Does the group go on with who acknowledges on receipt?
+#[test]
+fn a_silent_member_does_not_stop_those_that_are_not_waited_for() {
+    let received = Declaration { acknowledges: Acknowledges::Received, ..Declaration::standard(1, 100) };
+    let (mut members, indices) = group(Strategy::Auto, &[received, Declaration::processed(2, 2)]);
+    let sent = std::iter::from_fn(|| send(&mut members, &Work::default(), 0)).count();
+    assert!((2..10).contains(&sent), "it is waited for: {sent}");
+    assert_eq!(members.pick(&Work::default(), 100, 100 * MS), Pick::Wait, "it may come any moment");
+    assert_eq!(members.pick(&Work::default(), 100, 300 * MS), Pick::To(indices[0]));
+}
+
 #[test]
 fn who_stalls_again_comes_back_later_and_with_one_message_at_a_time() {
     let (mut members, indices) = group(Strategy::Auto, &[Declaration::processed(1, 10)]);

@@ -5,4 +5,5 @@ mod days;
 mod deferred;
 mod estimates;
 mod groups;
+mod refusals;
 mod strategies;

@@ -122,7 +122,7 @@ fn step() -> impl Strategy_<Value = Step> {
         8 => (some(), some(), prop::bool::weighted(0.1)).prop_map(
             |(nth, which, is_refused)| Step::Answer { nth, which, is_refused }
         ),
-        1 => some().prop_map(Step::CannotHave),
+        3 => some().prop_map(Step::CannotHave),
         2 => (some(), some()).prop_map(|(nth, which)| Step::HandOver { nth, which }),
         12 => (some(), 1_usize..4).prop_map(|(nth, count)| Step::Hear { nth, count }),
         3 => any::<usize>().prop_map(Step::HearAgain),

@@ -119,11 +119,14 @@ fn a_refusal_makes_room() {
 }
 
 #[test]
-fn what_a_member_cannot_have_is_dropped_and_what_is_handed_back_is_not() {
+fn what_a_member_cannot_have_and_what_it_hands_back_goes_to_another() {
     let mut rig = Rig::of(2, 10);
     rig.publish(1, QOS_1);
     assert!(rig.group.undeliverable(1, Epoch(1), rig.last(1), rig.now_us));
-    assert_eq!(rig.dropped(DropReason::Undeliverable), 1);
+    rig.collect();
+    let moved = rig.last(2);
+    assert_eq!((rig.take_sent(), rig.dropped(DropReason::Undeliverable)), (vec![(1, 1), (2, 1)], 0));
+    assert!(rig.acknowledge(2, moved));
     rig.publish(2, QOS_1);
     let id = rig.last(2);
     rig.unsubscribe(2);

@@ -74,7 +74,8 @@ impl World {
         }
         let view = self.group.view(self.now_us);
         if view.here > 0 {
-            assert_eq!((view.critical, view.bulk, view.parked), (0, 0, 0), "{view:?}");
+            let waits = |nth: &usize| self.ledger.lines[*nth].state == State::Waiting && !self.may_wait(*nth);
+            assert_eq!((0..self.ledger.lines.len()).find(waits), None, "{view:?}");
         }
         let stays = |at: &usize| !self.clients[*at].is_connected;
         let kept: usize = (0..self.clients.len()).filter(stays).map(|at| self.clients[at].held.len()).sum();

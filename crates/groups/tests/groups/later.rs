@@ -112,6 +112,45 @@ fn the_group_wakes_when_no_answer_has_come_and_asks_the_fallback() {
     assert_eq!((counters.timed_out, counters.late), (3, 3));
 }
 
+/// Does an answer that comes after its message has gone leave the group at rest, with members and without?
+#[test]
+fn a_late_answer_is_taken_although_nothing_waits() {
+    for stays in [true, false] {
+        let (mut rig, table) = deferred(Settings::default(), 1);
+        rig.publish(1, QOS_1);
+        rig.wait(5 * MS);
+        let id = rig.last(1);
+        assert!(rig.acknowledge(1, id), "the fallback has sent it");
+        if !stays {
+            rig.lost(1, &[]);
+        }
+        table.answer_all();
+        assert!(rig.group.has_news());
+        rig.group.tick(rig.now_us);
+        assert!(!rig.group.has_news(), "it would be ticked for ever");
+        let counters = rig.group.view(rig.now_us).deferred.expect("it answers later");
+        assert_eq!((counters.timed_out, counters.late), (1, 1));
+    }
+}
+
+/// Does a group sleep while nobody answers and the fallback's window is full?
+#[test]
+fn questions_that_nobody_answers_do_not_keep_the_group_awake() {
+    let (mut rig, table) = deferred(Settings::default(), 1);
+    rig.group.set_chooser(Box::new(Deferred::new(table, Strategy::Auto, 5 * MS)), rig.now_us);
+    (0..100).for_each(|message| rig.publish(message, QOS_1));
+    rig.wait(20 * MS);
+    assert!((5..45).contains(&rig.take_sent().len()), "by the fallback, which leaves room");
+    let mut wakes = 0;
+    let end_us = rig.now_us + S;
+    while let Some(at_us) = rig.group.next_wake_us(rig.now_us).filter(|&at_us| at_us <= end_us) {
+        rig.now_us = at_us;
+        rig.group.tick(at_us);
+        wakes += 1;
+        assert!(wakes < 10, "it does not sleep");
+    }
+}
+
 #[test]
 fn what_expires_while_it_is_asked_for_makes_room() {
     let (mut rig, table) = deferred(Settings { expired: Expired::Drop, ..Settings::default() }, 0);

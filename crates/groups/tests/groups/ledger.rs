@@ -1,5 +1,6 @@
 //! What must have become of each message, by the rules alone.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use lapwing_codec::QoS;
@@ -24,11 +25,25 @@ pub struct Line {
     pub was_written: bool,
     /// Who was written it with QoS 2.
     pub owner_of_qos_2: Option<u32>,
+    /// Who cannot have it, as the owner was told; and whether keys had an order when the first said so.
+    pub unable: BTreeSet<u32>,
+    pub is_in_order: bool,
+    /// The session of whom it is with has it as its own.
+    pub is_session_s: bool,
 }
 
 impl Line {
     pub fn new(nth: usize, facts: Facts) -> Line {
-        Line { facts, handle: Rc::new(nth), state: State::Waiting, was_written: false, owner_of_qos_2: None }
+        Line {
+            facts,
+            handle: Rc::new(nth),
+            state: State::Waiting,
+            was_written: false,
+            owner_of_qos_2: None,
+            unable: BTreeSet::new(),
+            is_in_order: false,
+            is_session_s: false,
+        }
     }
 
     /// Nobody but this ledger has it.
@@ -118,6 +133,7 @@ impl Ledger {
         assert_eq!(line.owner_of_qos_2, None, "QoS 2 that was written went elsewhere: {nth}");
         assert_eq!(delivery.is_repeated, line.was_written, "{nth}");
         self.sums.redelivered += u64::from(line.was_written);
+        line.is_session_s = false;
         match delivery.assignment {
             Some(id) => {
                 let (key, epoch, qos) = (delivery.to, delivery.epoch, delivery.qos);

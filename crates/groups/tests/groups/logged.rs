@@ -48,6 +48,8 @@ impl World {
         }
         let (state, entry) = its[which % its.len()];
         let State::With { id, qos: QoS::ExactlyOnce, .. } = state else { return };
+        let held = self.ledger.lines.iter_mut().find(|line| line.state == state);
+        held.into_iter().for_each(|line| line.is_session_s = true);
         let is_new = entry.is_some_and(|entry| self.logged.handed_over.insert(entry));
         assert_eq!(self.group.handed_over(key, id), entry.filter(|_| is_new));
         if let Some(entry) = entry.filter(|_| is_new) {

@@ -14,4 +14,5 @@ mod queueing;
 mod rig;
 mod stalls;
 mod told;
+mod unable;
 mod world;

@@ -31,6 +31,21 @@ fn who_stalls_is_kicked_once_and_what_it_had_moves_when_its_connection_is_over()
     assert_eq!((rig.group.counters().kicks, rig.kicked.len()), (1, 1));
 }
 
+/// Who finishes nothing before it is sent away: is it named, at the second time and not again?
+#[test]
+fn who_stalls_twice_in_a_row_is_named_once() {
+    let mut rig = Rig::of(1, 1);
+    rig.publish(1, QOS_1);
+    for stalls in 1..=4 {
+        rig.wait(100 * S);
+        assert_eq!(rig.kicked.len(), stalls);
+        let told = if stalls < 2 { vec![] } else { vec![Notice::StallsAgain { member: 1 }] };
+        assert_eq!(rig.notices, told);
+        rig.group.lost(1, Epoch(stalls as u64), lapwing_groups::Written::Unknown, rig.now_us);
+        rig.back(1, stalls as u64 + 1, 1);
+    }
+}
+
 #[test]
 fn a_puback_that_crosses_the_kick_still_counts() {
     let mut rig = stalled();

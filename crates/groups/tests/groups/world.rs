@@ -165,6 +165,7 @@ impl World {
                         self.ledger.miss(nth);
                     }
                     self.ledger.end(nth, None);
+                    self.end_overtaken(nth);
                 }
                 None => self.ledger.sums.late += 1,
             },
@@ -176,7 +177,7 @@ impl World {
                 None => self.ledger.sums.late += 1,
             },
             Word::Undeliverable(id) => match self.ledger.open(key, epoch, *id) {
-                Some(nth) => self.ledger.end(nth, Some(DropReason::Undeliverable)),
+                Some(nth) => self.cannot_have(key, nth),
                 None => self.ledger.sums.late += 1,
             },
             Word::HandedBack(id) => match self.ledger.open(key, epoch, *id) {
@@ -187,6 +188,8 @@ impl World {
                 None => self.ledger.sums.late += 1,
             },
         }
+        self.rise();
+        self.end_for_nobody();
         self.forget_who_left();
     }
 
@@ -310,11 +313,14 @@ impl World {
         self.ledger.sent(&delivery, self.now_us);
         let Delivery { to, epoch, assignment, qos, .. } = delivery;
         assert_eq!(self.known[to as usize], Some(Presence::Here), "sent to who is not there");
+        assert!(!self.ledger.lines[nth].unable.contains(&to), "sent to who cannot have it");
         assert_eq!(qos, facts.qos.min(delivery.qos));
         let has_it = |client: &Client| client.key != to && client.has_or_will(nth);
         assert!(!self.clients.iter().any(has_it), "two have {nth}");
         let overtaken = |other: &Line| {
             let is_before = other.facts.lane == facts.lane && *other.handle < nth && other.state == State::Waiting;
+            // What not everybody can have lets others pass.
+            let is_before = is_before && other.unable.is_empty();
             is_before && other.facts.qos.is_acknowledged() && (!self.was_ordered || other.facts.key == facts.key)
         };
         if facts.qos.is_acknowledged() && (!self.was_ordered || facts.key.is_some()) {
@@ -334,6 +340,7 @@ impl World {
         self.kicked.push((member, epoch));
         self.ledger.sums.kicks += 1;
         self.known[member as usize] = Some(Presence::Kicked);
+        self.rise();
         self.clients[member as usize].orders.push_back(Order::Kick(epoch));
     }
 

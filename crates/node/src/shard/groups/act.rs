@@ -128,20 +128,37 @@ impl Shard {
             Some(backlog_s) => format!("{backlog_s:.1} s of work wait"),
             None => "nobody is there to do its work".to_owned(),
         };
+        let client_id = |member| owned.people.get(member).map_or("?", |person| &*person.client_id);
+        let mut kind = NoticeKind::Group;
         let text = match notice {
+            Notice::StallsAgain { member } => format!(
+                "group {name} on {filter}: member {} has stalled twice in a row and is given more time; if its work takes so \
+                 long, let it report (`$lapwing/report`) or raise stall_ms of the group's parameters",
+                client_id(member)
+            ),
+            Notice::Undeliverable { member } => {
+                kind = NoticeKind::Lost;
+                let last = member.as_ref().map(|member| format!(", {} the last", client_id(member)));
+                format!(
+                    "group {name} on {filter} begins to lose messages that were acknowledged to their publishers: none of its \
+                     members can have them{} (too large for its Maximum Packet Size, say); see reason=\"undeliverable\" of \
+                     lapwing_group_messages_dropped_total",
+                    last.unwrap_or_default()
+                )
+            }
             Notice::FellBehind { backlog_s } => {
                 format!("group {name} on {filter} is behind: {}; add members", seconds(*backlog_s))
             }
             Notice::CaughtUp { .. } => format!("group {name} on {filter} has caught up"),
             Notice::AcknowledgesOnReceipt { member } => {
-                let client_id = owned.people.get(member).map_or("?", |person| &*person.client_id);
+                let client_id = client_id(member);
                 format!(
                     "group {name} on {filter}: member {client_id} acknowledges on receipt, so it gets its turn only; \
                      let it acknowledge when it has finished (lapwing-ack=processed), or report its queue"
                 )
             }
         };
-        self.shared.tell(NoticeKind::Group, text);
+        self.shared.tell(kind, text);
     }
 
     fn forget_group(&mut self, place: usize) {
