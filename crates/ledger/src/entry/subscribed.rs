@@ -22,7 +22,7 @@ pub struct Subscribed<'a> {
 pub struct Subscription<'a> {
     /// The filter as the client wrote it, `$share/...` too.
     pub filter: &'a str,
-    /// Options and subscription identifier as the node writes them; opaque here.
+    /// Options, subscription identifier and whether retained messages are owed, as the node writes them; opaque here.
     pub grant: u64,
 }
 

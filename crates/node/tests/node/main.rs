@@ -38,6 +38,7 @@ mod notices;
 mod one_offs;
 mod operators;
 mod outside;
+mod owed_replays;
 mod owed_wills;
 mod packets;
 #[cfg(debug_assertions)]

@@ -181,8 +181,18 @@ impl Shard {
     ) -> Option<CommitToken> {
         let kept = self.clients.kept(key).filter(|_| !granted.is_empty())?;
         let (log, keeping) = (self.durable.log.as_mut()?, self.clients.keeping.as_mut()?);
-        keeping.subscribe(log, kept, granted);
+        let owed = &self.retained.replays.owed;
+        keeping.subscribe(log, kept, granted, |filter| owed.has(key, filter));
         Some(self.clients.commit_tokens.take())
+    }
+
+    /// A kept session has all the retained messages that it was owed for these subscriptions. Nobody waits for that.
+    pub(in crate::shard) fn keep_replayed(&mut self, key: SessionKey, granted: &[(Box<str>, Grant)]) {
+        if let Some(kept) = self.clients.kept(key).filter(|_| !granted.is_empty())
+            && let (Some(log), Some(keeping)) = (&mut self.durable.log, &mut self.clients.keeping)
+        {
+            keeping.replayed(log, kept, granted);
+        }
     }
 
     /// A kept session has some subscriptions no more; returns the token that its UNSUBACK waits for.

@@ -57,6 +57,7 @@ impl Shard {
         }
         if !self.connections.is_listening && self.shared.is_restored() {
             self.connections.is_listening = true;
+            self.begin_owed_replays();
             self.wanted_from_holds("#");
             self.connections.doors.open(self.event_loop.registry())?;
         }
@@ -107,7 +108,7 @@ impl RestoreSink for Shard {
     }
 
     fn session(&mut self, restored: RestoredSession) {
-        let RestoredSession { session, kept, will, mut standing, away_since_ms, doubts } = restored;
+        let RestoredSession { session, kept, will, mut standing, away_since_ms, doubts, owed } = restored;
         let is_watched = self.verdicts.hooks.is_some() || self.operators.happenings.is_on();
         if is_watched && session.will().is_some() {
             // Hooks judge its will as that of any other.
@@ -138,6 +139,9 @@ impl RestoreSink for Shard {
         self.clients.facts.extend(doubted.map(|fact| (kept, fact)));
         for (filter, grant) in &subscriptions {
             self.restore_subscription(key, filter, *grant);
+        }
+        for filter in &owed {
+            self.retained.replays.owed.owe(key, filter);
         }
         // Each was offline or lost its connection with the node; none is refused for want of room now.
         self.shared.session_went_offline(true);

@@ -4,13 +4,15 @@
 //!   unsubscribing ends it. So replays are bounded by subscriptions, and each costs its filter and a place in the table.
 //! - A session has at most one page under way, asked for when its output is below half its mark and its queue short. What
 //!   finds no room after all is not kept: it is asked for again, and then has the value of that time.
-//! - A replay outlives the connection if its session does, and goes on with the next one.
+//! - A replay outlives the connection if its session does, and goes on with the next one. That of a kept session outlives the
+//!   node too: the log has it until it is over ([`owed`]), and at the next start it begins anew.
 //! - A value that came live and that the page is too old to hold is not followed by the one before, and one that comes live
 //!   does not come once more from a page: see [`super::sequence`]. Where the receiver lost some of what came live, it may
 //!   get both rather than none. Between publishers on different shards the order is that in which their mail comes, as it is
 //!   for live messages.
 
 mod lines;
+mod owed;
 
 use std::sync::Arc;
 
@@ -43,6 +45,8 @@ pub(crate) struct Before {
     pub(crate) delivered: u64,
     /// Messages that the session had lost.
     pub(crate) lost: u64,
+    /// The log owes them to the session: the number of that.
+    pub(crate) owed: Option<u64>,
 }
 
 /// What of a page its receiver has otherwise.
@@ -84,6 +88,7 @@ impl Shard {
                 }
             }
         }
+        self.tell_replayed();
         self.look_away();
     }
 
@@ -108,7 +113,7 @@ impl Shard {
             return false;
         };
         let Some((filter, replay)) = line.replays.first_key_value() else {
-            self.retained.replays.forget(key);
+            self.retained.replays.lines.remove(&key);
             return false;
         };
         let (filter, owner, after, messages_max, is_ripe) =
@@ -197,8 +202,9 @@ impl Shard {
     }
 
     /// Notes how far a replay has come.
-    fn advance(&mut self, page: &Page, filter: &str, sent: usize) {
-        let Some(replay) = self.retained.replays.lines.get_mut(&page.to).and_then(|line| line.replays.get_mut(filter))
+    fn advance(&mut self, page: &Page, filter: &Arc<str>, sent: usize) {
+        let Some(replay) =
+            self.retained.replays.lines.get_mut(&page.to).and_then(|line| line.replays.get_mut(&**filter))
         else {
             return;
         };

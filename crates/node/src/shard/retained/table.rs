@@ -64,6 +64,8 @@ pub(crate) struct RetainedTable {
 /// Messages, and where to go on.
 type Found = (Vec<PageItem>, Option<Cursor>);
 
+/// Nodes of the tree that are looked at for whether there is any message under a filter.
+const NODES_LOOKED_AT: usize = 256;
 /// Expired messages that are given up with each one that comes, so that none lies for long where there is traffic.
 const EXPIRED_PER_SET: usize = 4;
 
@@ -290,6 +292,17 @@ impl RetainedTable {
             ControlFlow::Continue(())
         });
         (messages, next)
+    }
+
+    /// Whether a message that has not expired is retained under `filter`. Looks at a bounded part of the tree: beyond, it may say
+    /// so of none.
+    pub(crate) fn has_any(&self, filter: &str, now_ms: u64) -> bool {
+        let mut found = false;
+        let next = self.topics.page(filter, None, NODES_LOOKED_AT, |kept, _| {
+            found = !kept.message.is_expired(now_ms);
+            if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        found || next.is_some()
     }
 
     /// Topics, what is noted of their expiry, and of those that have lost their message.

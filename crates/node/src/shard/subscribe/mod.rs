@@ -108,9 +108,10 @@ impl Shard {
             mail: MailRoom { post, .. },
             shared,
             retained,
+            now_ms,
             ..
         } = self;
-        let placement = &shared.placement;
+        let (placement, now_ms) = (&shared.placement, *now_ms);
         clients.row(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
         let row = clients.row(key)?;
@@ -160,7 +161,8 @@ impl Shard {
                 waits.note(announcer.want(Interest::Kept, subscription.filter, subscription.is_new, post));
             }
             if subscription.wants_retained {
-                let before = Before { delivered: retained.sequences.delivered.watch(), lost };
+                let owed = kept_as.kept.and_then(|_| retained.owe(key, subscription.filter, post.shards(), now_ms));
+                let before = Before { delivered: retained.sequences.delivered.watch(), lost, owed };
                 waits.replays.push((subscription.filter.into(), before));
             }
             Ok(())
@@ -304,11 +306,16 @@ impl Shard {
                 if let Some(index) = self.clients.row(to).and_then(|row| row.connection) {
                     self.close(index, &close);
                 }
-                return;
+                return self.start_replays(to, replays);
             }
             None => return,
         }
         wanted.iter().for_each(|filter| self.tell_holds(filter));
+        self.start_replays(to, replays);
+    }
+
+    /// What is retained goes to a session whose subscriptions are in force, its client being there or not.
+    fn start_replays(&mut self, to: SessionKey, replays: Vec<(Box<str>, Before)>) {
         for (filter, before) in replays {
             // It may have been cancelled before it was in force.
             if self.clients.row(to).is_some_and(|row| row.session.grant(&filter).is_some()) {

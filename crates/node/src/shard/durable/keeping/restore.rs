@@ -46,6 +46,8 @@ pub(crate) struct RestoredSession {
     pub(crate) away_since_ms: Option<u64>,
     /// QoS 2 messages of its client that the log does not know to be in doubt yet: packet ids and use numbers.
     pub(crate) doubts: Vec<(PacketId, u64)>,
+    /// Filters whose retained messages it was promised, and has not all had.
+    pub(crate) owed: Vec<Box<str>>,
 }
 
 /// One consumer group that was kept.
@@ -188,9 +190,12 @@ fn restore_session(
         next_use: doubts.last().map_or(kept.next_use(), |(_, use_number)| use_number + 1),
         now_ms,
     });
+    let mut owed = Vec::new();
     for subscription in kept.subscriptions() {
-        let grant = decode_grant(subscription.grant).ok_or(malformed("a subscription's grant is none"))?;
+        let grant = decode_grant(subscription.grant);
+        let (grant, is_owed) = grant.ok_or(malformed("a subscription's grant is none"))?;
         restoration.subscribed(subscription.filter, grant);
+        owed.extend(is_owed.then(|| subscription.filter.into()));
     }
     restore_messages(kept, &mut restoration)?;
     for (packet_id, use_number) in &doubts {
@@ -205,6 +210,7 @@ fn restore_session(
         standing: Standing { identity, who: None },
         away_since_ms: kept.disconnected_at_ms(),
         doubts,
+        owed,
     })
 }
 

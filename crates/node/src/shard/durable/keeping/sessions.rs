@@ -41,12 +41,35 @@ impl Keeping {
         Some(Presence { connected, at_ms: self.now_ms })
     }
 
-    /// A kept session has subscribed.
-    pub(crate) fn subscribe(&mut self, log: &mut LogFeed, kept: Kept, granted: &[(Box<str>, Grant)]) {
+    /// A kept session has subscribed. `is_owed`: whether retained messages are owed to it for a filter.
+    pub(crate) fn subscribe(
+        &mut self,
+        log: &mut LogFeed,
+        kept: Kept,
+        granted: &[(Box<str>, Grant)],
+        is_owed: impl Fn(&str) -> bool,
+    ) {
+        self.subscribed(log, kept, true, granted, is_owed);
+    }
+
+    /// What was owed to a kept session for these subscriptions has come to it: they are logged as they are now.
+    pub(crate) fn replayed(&mut self, log: &mut LogFeed, kept: Kept, granted: &[(Box<str>, Grant)]) {
+        self.subscribed(log, kept, false, granted, |_| false);
+    }
+
+    fn subscribed(
+        &mut self,
+        log: &mut LogFeed,
+        kept: Kept,
+        awaited: bool,
+        granted: &[(Box<str>, Grant)],
+        is_owed: impl Fn(&str) -> bool,
+    ) {
+        let logged = |(filter, grant): &'_ (Box<str>, Grant)| encode_grant(*grant, is_owed(filter));
         let subscriptions: Vec<_> =
-            granted.iter().map(|(filter, grant)| Subscription { filter, grant: encode_grant(*grant) }).collect();
+            granted.iter().map(|one| Subscription { filter: &one.0, grant: logged(one) }).collect();
         let subscriptions = List::from_slice(&subscriptions);
-        self.append(log, kept.slot, true, &Entry::Subscribed(Subscribed { session: kept.id, subscriptions }));
+        self.append(log, kept.slot, awaited, &Entry::Subscribed(Subscribed { session: kept.id, subscriptions }));
     }
 
     /// A kept session has some subscriptions no more.
@@ -63,18 +86,23 @@ impl Keeping {
     }
 }
 
-/// Options in the lowest byte, as on the wire, the subscription identifier above; 0 there: none.
-fn encode_grant(grant: Grant) -> u64 {
+/// In the lowest byte, where the wire has 0: retained messages are owed. Logs from before it was written have 0 there too, and
+/// programs from before refuse a log with it.
+const OWED_BIT: u64 = 1 << 6;
+
+/// Options in the lowest byte, as on the wire, with [`OWED_BIT`]; the subscription identifier above, 0 there: none.
+fn encode_grant(grant: Grant, is_owed: bool) -> u64 {
     let id = grant.subscription_id.map_or(0, |id| u64::from(id.get()));
-    id << 8 | u64::from(grant.options.to_byte())
+    let owed = if is_owed { OWED_BIT } else { 0 };
+    id << 8 | owed | u64::from(grant.options.to_byte())
 }
 
-/// What [`encode_grant`] made; `None` where nothing like it was written.
-pub(super) fn decode_grant(grant: u64) -> Option<Grant> {
-    let options = SubscriptionOptions::from_byte((grant & 0xff) as u8)?;
-    let id = u32::try_from(grant >> 8).ok()?;
+/// What [`encode_grant`] made: the grant, and whether retained messages are owed; `None` where nothing like it was written.
+pub(super) fn decode_grant(logged: u64) -> Option<(Grant, bool)> {
+    let options = SubscriptionOptions::from_byte((logged & 0xff & !OWED_BIT) as u8)?;
+    let id = u32::try_from(logged >> 8).ok()?;
     let subscription_id = if id == 0 { None } else { Some(SubscriptionId::new(id)?) };
-    Some(Grant { options, subscription_id })
+    Some((Grant { options, subscription_id }, logged & OWED_BIT != 0))
 }
 
 #[cfg(test)]
@@ -95,10 +123,24 @@ mod tests {
                     retain_handling: RetainHandling::SendIfNew,
                 };
                 let grant = Grant { options, subscription_id: id };
-                assert_eq!(decode_grant(encode_grant(grant)), Some(grant));
+                for is_owed in [false, true] {
+                    assert_eq!(decode_grant(encode_grant(grant, is_owed)), Some((grant, is_owed)));
+                }
             }
         }
         assert_eq!(decode_grant(0x03), None);
         assert_eq!(decode_grant(u64::MAX), None);
+        assert_eq!(decode_grant(0x81), None);
+    }
+
+    /// Is what was written before anything was owed read as that nothing is, and are the bytes of what is owed those for ever?
+    #[test]
+    fn grants_from_before_owe_nothing() {
+        let options = SubscriptionOptions { qos: QoS::AtLeastOnce, ..SubscriptionOptions::default() };
+        let grant = Grant { options, subscription_id: SubscriptionId::new(2) };
+        assert_eq!(decode_grant(0x201), Some((grant, false)));
+        assert_eq!((encode_grant(grant, false), encode_grant(grant, true)), (0x201, 0x241));
+        let every = (0..0x30_u64).filter_map(decode_grant);
+        assert!(every.clone().count() > 30 && every.into_iter().all(|(_, is_owed)| !is_owed));
     }
 }

@@ -8,6 +8,7 @@ use lapwing_session::SessionKey;
 use rustc_hash::FxBuildHasher;
 
 use super::Before;
+use super::owed::Owed;
 use crate::mail::Page;
 use crate::shard::retained::sequence::Start;
 use crate::slot::ShardId;
@@ -61,6 +62,8 @@ pub(crate) struct Replays {
     pub(super) early: Vec<(ShardId, Box<Page>)>,
     /// Replays that are not ripe.
     pub(super) unripe: Vec<(SessionKey, Box<str>)>,
+    /// What of them, and of those that wait for their SUBACK, the log owes to kept sessions.
+    pub(crate) owed: Owed,
 }
 
 impl Replays {
@@ -84,10 +87,12 @@ impl Replays {
     /// The session is over.
     pub(crate) fn forget(&mut self, key: SessionKey) {
         self.lines.remove(&key);
+        self.owed.forget(key);
     }
 
     /// The session has unsubscribed.
     pub(crate) fn cancel(&mut self, key: SessionKey, filter: &str) {
+        self.owed.cancel(key, filter);
         if let Some(line) = self.lines.get_mut(&key) {
             line.replays.remove(filter);
             line.disown(filter);
@@ -128,9 +133,11 @@ impl Replays {
         self.unripe.append(&mut unripe);
     }
 
-    pub(super) fn finish(&mut self, key: SessionKey, filter: &str) {
-        if let Some(line) = self.lines.get_mut(&key) {
-            line.replays.remove(filter);
+    /// The session has got everything, or wants no more of it.
+    pub(super) fn finish(&mut self, key: SessionKey, filter: &Arc<str>) {
+        let replay = self.lines.get_mut(&key).and_then(|line| line.replays.remove(filter));
+        if let Some(number) = replay.and_then(|replay| replay.before.owed) {
+            self.owed.replayed(key, filter, number);
         }
     }
 }
