@@ -24,6 +24,7 @@ from lapwing.contracts.fields import Record
 from lapwing.errors import LapwingError, OffsetAheadError, OffsetTrimmedError
 from lapwing.pipeline.errors import StreamRecreatedError, sealed
 from lapwing.pipeline.source.client import StreamClient, StreamState
+from lapwing.pipeline.source.named_reader import NamedReader
 from lapwing.pipeline.source.offsets import Positions, Range, share, split
 from lapwing.pipeline.source.options import SourceOptions
 from lapwing.pipeline.source.typed import wrong_option
@@ -32,6 +33,7 @@ _HOLD_SHARE = 0.1
 _HOLD_S_MAX = 3.0
 """Stopping a query waits for the call at hand."""
 _LOOK_S = 0.5
+_WHERE_READ = 'spark.read.format("lapwing")'
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
@@ -80,7 +82,11 @@ class LapwingDataSource(DataSource):
         if options.start == "latest":
             # All that comes after now is nothing, in a batch that ends now: it was read from the oldest on instead.
             remedy = 'spark.read gives what is there: leave start out, or give offsets such as {"0": 12}'
-            raise wrong_option("start", options.start, remedy, 'spark.read.format("lapwing")')
+            raise wrong_option("start", options.start, remedy, _WHERE_READ)
+        if options.reader:
+            # Spark says to no batch that it is done, and what has only begun to be read is not.
+            remedy = "only spark.readStream tells the broker how far it is: leave reader out"
+            raise wrong_option("reader", options.reader, remedy, _WHERE_READ)
         return _BatchReader(options)
 
     @_sealing
@@ -118,6 +124,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._client: StreamClient | None = None
         self._target: dict[int, int] | None = None
         self._quiet_since: float | None = None
+        self._reader = NamedReader(options.reader)
 
     @_sealing
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
@@ -140,6 +147,8 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         at = Positions.from_json(start)
         state = self._state()
         self._check(at, state)
+        # Spark asks when the batch before is written, and once more behind the last one of `AvailableNow`.
+        self._reader.tell(self._asked(), at.next, state)
         begun = self._options.until_offsets() or {}
         if any(at.next.get(partition, 0) < end for partition, end in begun.items()):
             return at.moved({**at.next, **begun}).to_json()
@@ -182,8 +191,11 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _read(self._options, partition)
 
     def _state(self) -> StreamState:
+        return self._asked().state()
+
+    def _asked(self) -> StreamClient:
         self._client = self._client or self._options.client()
-        return self._client.state()
+        return self._client
 
     def _check(self, at: Positions, state: StreamState) -> None:
         if at.uuid != state.uuid:

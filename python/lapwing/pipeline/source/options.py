@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal
@@ -13,6 +14,7 @@ from lapwing.pipeline.source.client import StreamClient
 from lapwing.pipeline.source.typed import offsets_option, typed_options, wrong_option
 
 _WHERE = 'format("lapwing")'
+_READER = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class SourceOptions:
     url: str
     """``http://HOST:PORT/v1/streams/NAME``."""
     reader: str = ""
-    """The broker remembers under this name what has been read, and raises an alarm before it trims the rest."""
+    """The broker remembers under this name what a stream's query has done, and tells of what it trims of the rest."""
     start: str = "earliest"
     """``earliest``, ``latest``, or JSON ``{"0": 12}``; without a checkpoint only. No batch begins with ``latest``."""
     until: str = ""
@@ -70,10 +72,15 @@ class SourceOptions:
             raise wrong_option("url", "", "give http://HOST:PORT/v1/streams/NAME", _WHERE)
         options = cls(**typed)
         StreamAddress.parse(options.url)
-        options.start_offsets()
-        options.until_offsets()
-        options.credentials()
+        options._check()
         return options
+
+    def _check(self) -> None:
+        self.start_offsets()
+        self.until_offsets()
+        if self.reader and not _READER.fullmatch(self.reader):
+            raise wrong_option("reader", self.reader, "give 1 to 64 of letters, digits, '.', '_', '-'", _WHERE)
+        self.credentials()
 
     def client(self) -> StreamClient:
         """A client with these limits."""
@@ -81,7 +88,6 @@ class SourceOptions:
             StreamAddress.parse(self.url),
             timeout_s=self.timeout_s,
             retry_s=self.retry_s,
-            reader=self.reader or None,
             credentials=self.credentials(),
             ca=self.ca,
         )
