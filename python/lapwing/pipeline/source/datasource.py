@@ -24,6 +24,7 @@ from lapwing.contracts.fields import Record
 from lapwing.errors import LapwingError, OffsetAheadError, OffsetTrimmedError
 from lapwing.pipeline.errors import StreamRecreatedError, sealed
 from lapwing.pipeline.source.client import StreamClient, StreamState
+from lapwing.pipeline.source.first_positions import check_offsets
 from lapwing.pipeline.source.named_reader import NamedReader
 from lapwing.pipeline.source.offsets import Positions, Range, share, split
 from lapwing.pipeline.source.options import SourceOptions
@@ -77,7 +78,7 @@ class LapwingDataSource(DataSource):
 
     @_sealing
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002  (Spark's interface)
-        """For ``spark.read``: everything that the stream holds now, from ``start`` on, which is not ``latest``."""
+        """For ``spark.read``: what the stream holds now, from ``start``, which is not ``latest``, up to ``until``."""
         options = SourceOptions.parse(dict(self.options))
         if options.start == "latest":
             # All that comes after now is nothing, in a batch that ends now: it was read from the oldest on instead.
@@ -110,9 +111,10 @@ class _BatchReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         with self._options.client() as client:
             state = client.state()
-        first = {p: held.first_offset for p, held in state.partitions.items()}
-        start = {**first, **(self._options.start_offsets() or {})}
-        return _tasks(self._options, state.uuid, start, _ends(state))
+        start, until = self._options.start_offsets() or {}, self._options.until_offsets() or {}
+        check_offsets("start", start, state, self._options.url)
+        check_offsets("until", until, state, self._options.url)
+        return _tasks(self._options, state.uuid, {**_firsts(state), **start}, {**_ends(state), **until})
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return _read(self._options, partition)
@@ -130,8 +132,8 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         state = self._state()
         ends = _ends(state)
-        first = {p: held.first_offset for p, held in state.partitions.items()}
-        start = ends if self._options.start == "latest" else {**first, **(self._options.start_offsets() or {})}
+        given = self._options.start_offsets() or {}
+        start = ends if self._options.start == "latest" else {**_firsts(state), **given}
         return Positions(state.name, state.uuid, start).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -212,6 +214,10 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 )
             if offset < held.first_offset and self._options.on_trimmed == "fail":
                 raise _trimmed(self._options, partition, offset, held.first_offset)
+
+
+def _firsts(state: StreamState) -> dict[int, int]:
+    return {partition: held.first_offset for partition, held in state.partitions.items()}
 
 
 def _ends(state: StreamState) -> dict[int, int]:

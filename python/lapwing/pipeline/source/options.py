@@ -28,7 +28,10 @@ class SourceOptions:
     start: str = "earliest"
     """``earliest``, ``latest``, or JSON ``{"0": 12}``; without a checkpoint only. No batch begins with ``latest``."""
     until: str = ""
-    """JSON ``{"0": 99}``: the first batch ends exactly there. A job sets it to finish a batch it had begun."""
+    """JSON ``{"0": 99}``: ``spark.read`` ends exactly there, and so does a stream's first batch.
+
+    A job sets it to finish a batch it had begun; in that, partitions without a number wait for the next one.
+    """
     on_trimmed: Literal["fail", "skip"] = "fail"
     """What to do where retention was faster than the job: stop, or go on with what is left."""
     decode: Literal["none", "reading"] = "none"
@@ -76,8 +79,9 @@ class SourceOptions:
         return options
 
     def _check(self) -> None:
-        self.start_offsets()
-        self.until_offsets()
+        start, until = self.start_offsets() or {}, self.until_offsets() or {}
+        if any(end < start.get(partition, 0) for partition, end in until.items()):
+            raise wrong_option("until", self.until, f"it ends before start = {self.start!r}", _WHERE)
         if self.reader and not _READER.fullmatch(self.reader):
             raise wrong_option("reader", self.reader, "give 1 to 64 of letters, digits, '.', '_', '-'", _WHERE)
         self.credentials()

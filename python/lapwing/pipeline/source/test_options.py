@@ -85,6 +85,13 @@ def test_a_wrong_option_is_named(name: str, value: str) -> None:
         SourceOptions.parse({"url": URL, name: value})
 
 
+def test_an_end_before_the_start_is_named() -> None:
+    for start, until in (('{"0": 5}', '{"0": 5}'), ('{"1": 5}', '{"0": 4}'), ("earliest", '{"0": 0}')):
+        SourceOptions.parse({"url": URL, "start": start, "until": until})
+    with pytest.raises(ConfigError, match="it ends before start"):
+        SourceOptions.parse({"url": URL, "start": '{"0": 5}', "until": '{"0": 4}'})
+
+
 def test_the_address_is_needed() -> None:
     with pytest.raises(ConfigError, match="url"):
         SourceOptions.parse({})
