@@ -11,6 +11,10 @@ from served_node import ask, bearer
 
 import lapwing
 from lapwing.auth import User, new_token, update_users
+from lapwing.credentials import Credentials
+from lapwing.errors import ConnectError
+from lapwing.pipeline.source.address import StreamAddress
+from lapwing.pipeline.source.client import StreamClient
 
 RULES: list[dict[str, object]] = [
     {"identity": "*", "may": ["stream"], "streams": ["readings"]},
@@ -55,3 +59,17 @@ def test_nobody_moves_the_reader_of_another(url: str, tokens: tuple[Path, dict[s
     assert ask(f"{url}/0?reader=spark", eve).status_code == 403, "the administrator's read has not made it free"
     assert ask(f"{url}/readers/spark", root, method="DELETE").status_code == 204
     assert ask(f"{url}/0?reader=spark", eve).status_code == 200, "a name that is forgotten is nobody's"
+
+
+def test_who_may_read_the_stream_tells_how_far_a_query_is(
+    url: str, tokens: tuple[Path, dict[str, dict[str, str]]]
+) -> None:
+    """What Spark's driver asks: at the end of a partition, where there is no message to be had."""
+    alice, eve = (
+        Credentials.bearer(tokens[1][name]["Authorization"].removeprefix("Bearer ")) for name in ("alice", "eve")
+    )
+    with StreamClient(StreamAddress.parse(url), credentials=alice) as client:
+        client.tell("query", 0, client.state().partitions[0].next_offset)
+    assert [name for name, _ in place(url, tokens[1]["alice"])] == ["query"]
+    with StreamClient(StreamAddress.parse(url), credentials=eve) as client, pytest.raises(ConnectError, match="query"):
+        client.tell("query", 0, 0)

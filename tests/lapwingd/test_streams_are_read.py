@@ -36,6 +36,11 @@ def test_what_was_published_is_read(program: Path, publish: Publish, tmp_path: P
         with StreamClient(StreamAddress.parse(f"{daemon.http_url}/v1/streams/all")) as client:
             state = client.state()
             read = [client.read(0, offset, rows_max=1, bytes_max=1 << 20) for offset in range(4)]
+            client.tell("query", 0, 2)
+            client.tell("spark", 0, 3)
         assert [sum(batch.num_rows for batch in one.batches) for one in read] == [1, 1, 1, 0]
         assert {one.uuid for one in read} == {state.uuid}
+        (info,) = rows(call("stream", "info", "all", "--json", "--url", daemon.http_url))
+        places = {reader["name"]: reader["partitions"] for reader in info["readers"]}
+        assert places == {name: [{"partition": 0, "next_offset": at}] for name, at in (("query", 2), ("spark", 3))}
         assert call("stream", "forget", "all", "spark", "--url", daemon.http_url).returncode == 0

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from messages import envelopes, reading
@@ -131,10 +132,18 @@ def test_trimmed_messages_stop_the_query_unless_told(spark: SparkSession, stream
     assert Query(spark, stream, tmp_path, on_trimmed="skip").run() == [[(0, n) for n in range(15, 20)]]
 
 
-def test_who_reads_is_told_to_the_broker(spark: SparkSession, stream: ServedStream) -> None:
-    fill(stream, 0, 3)
-    batch(spark, stream, reader="night shift").count()
-    assert any("reader=night+shift" in request for request in stream.requests)
+def test_how_far_a_query_is_is_told_by_its_driver(spark: SparkSession, stream: ServedStream, tmp_path: Path) -> None:
+    """Where each batch begins, and where the last one ends; tasks, which run side by side, tell nothing."""
+    fill(stream, 0, 25)
+    fill(stream, 1, 4)
+    Query(spark, stream, tmp_path, max_rows_per_batch=10, rows_per_task_min=2, tasks=4, reader="spark").run()
+    asked = [(urlsplit(target).path[-1], parse_qs(urlsplit(target).query)) for target in stream.requests]
+    told: dict[str, list[int]] = {}
+    for partition, query in asked:
+        if query.get("reader") == ["spark"]:
+            told.setdefault(partition, []).append(int(query["from"][0]))
+            assert query["limit"] == ["1"]
+    assert told == {"0": [0, 6, 16, 25], "1": [0, 4]}
 
 
 def test_an_unknown_stream_is_named(spark: SparkSession, stream: ServedStream) -> None:

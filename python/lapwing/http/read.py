@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from lapwing.config import HttpSection
 
 ARROW = "application/vnd.apache.arrow.stream"
+_OLDEST_READS_MAX = 8
+"""Each of them, retention has taken a segment between two steps of ours."""
 
 
 class ReadEndpoint:
@@ -71,20 +73,7 @@ class ReadEndpoint:
 
     async def _read(self, wanted: ReadParameters, caller: Caller) -> Response:
         stream = await self._streams.find(wanted.name, caller)
-        offset = wanted.offset_from
-        if offset is None:
-            offset = _first_offset(stream["partitions"], wanted)
-        read = partial(
-            self._node.read_stream,
-            wanted.name,
-            wanted.partition,
-            offset,
-            wanted.messages_max,
-            wanted.bytes_max,
-            wanted.reader,
-            caller.name,
-            caller.may_administer(),
-        )
+        read = partial(self._read_from, wanted, caller, _first_offset(stream["partitions"], wanted))
         try:
             body, first, following, end = await anyio.to_thread.run_sync(read, limiter=self._limiter())
         except CoreError as error:
@@ -98,6 +87,24 @@ class ReadEndpoint:
             "Cache-Control": "no-store",
         }
         return PiecesResponse(body, headers=headers, media_type=ARROW)
+
+    def _read_from(self, wanted: ReadParameters, caller: Caller, first: int) -> tuple[bytes, int, int, int]:
+        """What the node gives; ``first`` is the oldest message, from which on is read where nobody says from where.
+
+        That one retention may take before it is read: then the read begins at what is the oldest by then.
+        """
+        offset, left = (first, _OLDEST_READS_MAX) if wanted.offset_from is None else (wanted.offset_from, 1)
+        by = (wanted.reader, caller.name, caller.may_administer())
+        while True:
+            try:
+                return self._node.read_stream(
+                    wanted.name, wanted.partition, offset, wanted.messages_max, wanted.bytes_max, *by
+                )
+            except CoreError as error:
+                left -= 1
+                if error.code != "offset_trimmed" or not left:
+                    raise
+                offset = error.evidence["first_offset"]
 
     def _limiter(self) -> anyio.CapacityLimiter:
         # Made in the event loop, which is not running yet when the application is put together.

@@ -34,6 +34,11 @@ impl HttpError {
         self
     }
 
+    /// The number of that name among its further members.
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        self.evidence.iter().find(|(known, _)| *known == name).and_then(|(_, value)| value.as_u64())
+    }
+
     /// The same with a further field of the head.
     pub(super) fn field(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push((name, value.into()));

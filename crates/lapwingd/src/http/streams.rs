@@ -15,6 +15,9 @@ use super::query::Query;
 use super::read_places::ReadPlaces;
 use super::text::{json_text, quoted};
 
+/// Each of them, retention has taken a segment between two steps of ours.
+const OLDEST_READS_MAX: usize = 8;
+
 /// Those of a node.
 pub(super) struct Streams {
     pub node: Arc<Handle>,
@@ -76,9 +79,15 @@ impl Streams {
             owner: caller.name.as_deref(),
             overrides: caller.may_administer(&*self.node),
         });
-        let from = wanted.from.unwrap_or_else(|| first_offset(&stream, wanted.partition));
         let (streams, messages_max) = (self.node.streams(), wanted.messages_max);
-        let read = streams.read_arrow(name, wanted.partition, from, messages_max, wanted.bytes_max, reader)?;
+        let read_at = |from| {
+            let read = streams.read_arrow(name, wanted.partition, from, messages_max, wanted.bytes_max, reader);
+            read.map_err(HttpError::from)
+        };
+        let read = match wanted.from {
+            Some(from) => read_at(from)?,
+            None => read_oldest(first_offset(&stream, wanted.partition), read_at)?,
+        };
         counters.add(BODY_BYTES, read.ipc.len() as u64);
         let fields = vec![
             ("lapwing-first-offset", read.first_offset.to_string()),
@@ -124,6 +133,17 @@ fn first_offset(stream: &Json, partition: u32) -> u64 {
     stream["partitions"][partition as usize]["first_offset"].as_u64().unwrap_or(0)
 }
 
+/// Reads from the oldest message, which is `first` unless retention takes that before it is read: then what is the oldest by then.
+fn read_oldest<T>(first: u64, mut read_at: impl FnMut(u64) -> Result<T, HttpError>) -> Result<T, HttpError> {
+    let mut read = read_at(first);
+    for _ in 1..OLDEST_READS_MAX {
+        let trimmed = read.as_ref().err().filter(|error| error.code == "offset_trimmed");
+        let Some(oldest) = trimmed.and_then(|error| error.number("first_offset")) else { break };
+        read = read_at(oldest);
+    }
+    read
+}
+
 fn reader(info: &ReaderInfo) -> String {
     let mut positions = info.positions.clone();
     positions.sort_unstable();
@@ -152,6 +172,32 @@ mod tests {
             "{\"name\":\"spark\",\"seen_at\":\"1970-01-01T00:00:01.500Z\",\"partitions\":[{\"partition\":0,\"next_offset\":3},\
              {\"partition\":1,\"next_offset\":7}]}"
         );
+    }
+
+    /// Retention deletes a segment of five messages before each of the first `times` reads.
+    fn read_while_trimmed(times: u64) -> (Result<u64, HttpError>, Vec<u64>) {
+        let mut asked = Vec::new();
+        let read = read_oldest(0, |from| {
+            asked.push(from);
+            let oldest = 5 * times.min(asked.len() as u64);
+            let trimmed = HttpError::new(410, "offset_trimmed", "", "").with("first_offset", json!(oldest));
+            if from < oldest { Err(trimmed) } else { Ok(from) }
+        });
+        (read, asked)
+    }
+
+    #[test]
+    fn a_read_from_the_oldest_goes_on_where_retention_has_been() {
+        assert_eq!(read_while_trimmed(0), (Ok(0), vec![0]));
+        assert_eq!(read_while_trimmed(2), (Ok(10), vec![0, 5, 10]));
+        let (read, asked) = read_while_trimmed(u64::MAX);
+        assert_eq!((read.expect_err("it never ends").status, asked.len()), (410, OLDEST_READS_MAX));
+        let mut asked = 0;
+        let refused = read_oldest::<u64>(0, |_| {
+            asked += 1;
+            Err(HttpError::new(404, "partition_unknown", "", ""))
+        });
+        assert_eq!((refused.expect_err("there is none").status, asked), (404, 1));
     }
 
     #[test]

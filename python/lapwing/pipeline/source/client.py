@@ -77,7 +77,6 @@ class StreamClient:
         address: The stream.
         timeout_s: For a connection and for each answer.
         retry_s: How long a lost connection is tried again before `ConnectError`; 0: not at all.
-        reader: A name under which the broker remembers how far this reader is.
         credentials: Who reads.
         ca: File of the authorities to trust over TLS; empty: those of this machine.
     """
@@ -88,14 +87,12 @@ class StreamClient:
         *,
         timeout_s: float = 30.0,
         retry_s: float = 0.0,
-        reader: str | None = None,
         credentials: Credentials | None = None,
         ca: str = "",
     ) -> None:
         self.address = address
         self._timeout_s = timeout_s
         self._retry_s = retry_s
-        self._reader = reader
         self._credentials = credentials or Credentials()
         self._ca = ca
         self._connection: http.client.HTTPConnection | None = None
@@ -141,8 +138,6 @@ class StreamClient:
             StreamError: The broker's envelope has another version.
         """
         query = {"from": start, "limit": rows_max, "bytes": bytes_max}
-        if self._reader:
-            query["reader"] = self._reader  # type: ignore[assignment]
         headers, body = self._get(f"{self.address.path}/{partition}?{urlencode(query)}")
         try:
             with pa.ipc.open_stream(body) as stream:
@@ -150,6 +145,16 @@ class StreamClient:
             return Slice(headers["lapwing-stream-uuid"], int(headers["lapwing-next-offset"]), batches)
         except (pa.ArrowInvalid, KeyError, ValueError) as error:
             raise self._no_lapwing(f"its answer is no Arrow stream: {error}") from None
+
+    def tell(self, reader: str, partition: int, done: int) -> None:
+        """Says that the named ``reader`` has all of ``partition`` below offset ``done``; tried once, without a wait.
+
+        Raises:
+            LapwingError: The broker does not know it now.
+        """
+        # The interface has no other way to say it: what is asked for is as little as there is, one message or none.
+        query = urlencode({"from": done, "limit": 1, "bytes": 1, "reader": reader})
+        self._get(f"{self.address.path}/{partition}?{query}", retry_s=0.0)
 
     def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         if not batch.schema.equals(_SCHEMA):
@@ -161,8 +166,8 @@ class StreamClient:
             )
         return with_dates(pa.RecordBatch.from_arrays(batch.columns, schema=_SCHEMA))
 
-    def _get(self, target: str) -> tuple[Mapping[str, str], bytes]:
-        for deadline in self._attempts():
+    def _get(self, target: str, *, retry_s: float | None = None) -> tuple[Mapping[str, str], bytes]:
+        for deadline in self._attempts(self._retry_s if retry_s is None else retry_s):
             try:
                 return self._once(target)
             except (OSError, http.client.HTTPException) as error:
@@ -189,11 +194,11 @@ class StreamClient:
     def _wrong_port(self, error: Exception) -> tuple[str, str] | None:
         return wrong_port(self.address.scheme, self.address.host, self.address.port, error)
 
-    def _attempts(self) -> Iterator[float]:
+    def _attempts(self, retry_s: float) -> Iterator[float]:
         # A kept connection may have been closed by the broker's side meanwhile: one free attempt for that.
         if self._connection is not None:
             yield float("inf")
-        deadline = time.monotonic() + self._retry_s
+        deadline = time.monotonic() + retry_s
         while True:
             yield deadline
 

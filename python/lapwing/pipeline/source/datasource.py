@@ -24,6 +24,8 @@ from lapwing.contracts.fields import Record
 from lapwing.errors import LapwingError, OffsetAheadError, OffsetTrimmedError
 from lapwing.pipeline.errors import StreamRecreatedError, sealed
 from lapwing.pipeline.source.client import StreamClient, StreamState
+from lapwing.pipeline.source.first_positions import check_offsets
+from lapwing.pipeline.source.named_reader import NamedReader
 from lapwing.pipeline.source.offsets import Positions, Range, share, split
 from lapwing.pipeline.source.options import SourceOptions
 from lapwing.pipeline.source.typed import wrong_option
@@ -32,6 +34,7 @@ _HOLD_SHARE = 0.1
 _HOLD_S_MAX = 3.0
 """Stopping a query waits for the call at hand."""
 _LOOK_S = 0.5
+_WHERE_READ = 'spark.read.format("lapwing")'
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
@@ -75,12 +78,16 @@ class LapwingDataSource(DataSource):
 
     @_sealing
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002  (Spark's interface)
-        """For ``spark.read``: everything that the stream holds now, from ``start`` on, which is not ``latest``."""
+        """For ``spark.read``: what the stream holds now, from ``start``, which is not ``latest``, up to ``until``."""
         options = SourceOptions.parse(dict(self.options))
         if options.start == "latest":
             # All that comes after now is nothing, in a batch that ends now: it was read from the oldest on instead.
             remedy = 'spark.read gives what is there: leave start out, or give offsets such as {"0": 12}'
-            raise wrong_option("start", options.start, remedy, 'spark.read.format("lapwing")')
+            raise wrong_option("start", options.start, remedy, _WHERE_READ)
+        if options.reader:
+            # Spark says to no batch that it is done, and what has only begun to be read is not.
+            remedy = "only spark.readStream tells the broker how far it is: leave reader out"
+            raise wrong_option("reader", options.reader, remedy, _WHERE_READ)
         return _BatchReader(options)
 
     @_sealing
@@ -104,9 +111,10 @@ class _BatchReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         with self._options.client() as client:
             state = client.state()
-        first = {p: held.first_offset for p, held in state.partitions.items()}
-        start = {**first, **(self._options.start_offsets() or {})}
-        return _tasks(self._options, state.uuid, start, _ends(state))
+        start, until = self._options.start_offsets() or {}, self._options.until_offsets() or {}
+        check_offsets("start", start, state, self._options.url)
+        check_offsets("until", until, state, self._options.url)
+        return _tasks(self._options, state.uuid, {**_firsts(state), **start}, {**_ends(state), **until})
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return _read(self._options, partition)
@@ -118,13 +126,14 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._client: StreamClient | None = None
         self._target: dict[int, int] | None = None
         self._quiet_since: float | None = None
+        self._reader = NamedReader(options.reader)
 
     @_sealing
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         state = self._state()
         ends = _ends(state)
-        first = {p: held.first_offset for p, held in state.partitions.items()}
-        start = ends if self._options.start == "latest" else {**first, **(self._options.start_offsets() or {})}
+        given = self._options.start_offsets() or {}
+        start = ends if self._options.start == "latest" else {**_firsts(state), **given}
         return Positions(state.name, state.uuid, start).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -140,6 +149,8 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         at = Positions.from_json(start)
         state = self._state()
         self._check(at, state)
+        # Spark asks when the batch before is written, and once more behind the last one of `AvailableNow`.
+        self._reader.tell(self._asked(), at.next, state)
         begun = self._options.until_offsets() or {}
         if any(at.next.get(partition, 0) < end for partition, end in begun.items()):
             return at.moved({**at.next, **begun}).to_json()
@@ -182,8 +193,11 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _read(self._options, partition)
 
     def _state(self) -> StreamState:
+        return self._asked().state()
+
+    def _asked(self) -> StreamClient:
         self._client = self._client or self._options.client()
-        return self._client.state()
+        return self._client
 
     def _check(self, at: Positions, state: StreamState) -> None:
         if at.uuid != state.uuid:
@@ -200,6 +214,10 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 )
             if offset < held.first_offset and self._options.on_trimmed == "fail":
                 raise _trimmed(self._options, partition, offset, held.first_offset)
+
+
+def _firsts(state: StreamState) -> dict[int, int]:
+    return {partition: held.first_offset for partition, held in state.partitions.items()}
 
 
 def _ends(state: StreamState) -> dict[int, int]:

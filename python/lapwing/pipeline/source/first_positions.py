@@ -23,14 +23,25 @@ def first_positions(start: str, given: Mapping[int, int] | None, state: StreamSt
     if start == "latest":
         return {partition: held.next_offset for partition, held in state.partitions.items()}
     wanted = given or {}
-    for partition, offset in wanted.items():
-        held = state.partitions.get(partition)
-        ends = held.next_offset if held else 0
-        if held is None or offset > ends:
-            raise OffsetAheadError(
-                f"the option start says offset {offset} of partition {partition}, which ends at {ends}",
-                where=where,
-                remedy="give offsets that are there",
-                next_offset=ends,
-            )
+    check_offsets("start", wanted, state, where)
     return {partition: wanted.get(partition, 0) for partition in state.partitions}
+
+
+def check_offsets(option: str, given: Mapping[int, int], state: StreamState, where: str) -> None:
+    """Whether each offset that the option gives is there, or is the next to come.
+
+    Raises:
+        OffsetAheadError: The option, the partition, and where that ends.
+    """
+    for partition, offset in given.items():
+        held = state.partitions.get(partition)
+        if held is not None and offset <= held.next_offset:
+            continue
+        count = len(state.partitions)
+        told = f"which ends at {held.next_offset}" if held else f"of which there are {count}, counted from 0"
+        raise OffsetAheadError(
+            f"the option {option} says offset {offset} of partition {partition}, {told}",
+            where=where,
+            remedy="give offsets that are there",
+            next_offset=held.next_offset if held else 0,
+        )

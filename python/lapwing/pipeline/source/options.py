@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal
@@ -13,6 +14,7 @@ from lapwing.pipeline.source.client import StreamClient
 from lapwing.pipeline.source.typed import offsets_option, typed_options, wrong_option
 
 _WHERE = 'format("lapwing")'
+_READER = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +24,14 @@ class SourceOptions:
     url: str
     """``http://HOST:PORT/v1/streams/NAME``."""
     reader: str = ""
-    """The broker remembers under this name what has been read, and raises an alarm before it trims the rest."""
+    """The broker remembers under this name what a stream's query has done, and tells of what it trims of the rest."""
     start: str = "earliest"
     """``earliest``, ``latest``, or JSON ``{"0": 12}``; without a checkpoint only. No batch begins with ``latest``."""
     until: str = ""
-    """JSON ``{"0": 99}``: the first batch ends exactly there. A job sets it to finish a batch it had begun."""
+    """JSON ``{"0": 99}``: ``spark.read`` ends exactly there, and so does a stream's first batch.
+
+    A job sets it to finish a batch it had begun; in that, partitions without a number wait for the next one.
+    """
     on_trimmed: Literal["fail", "skip"] = "fail"
     """What to do where retention was faster than the job: stop, or go on with what is left."""
     decode: Literal["none", "reading"] = "none"
@@ -70,10 +75,16 @@ class SourceOptions:
             raise wrong_option("url", "", "give http://HOST:PORT/v1/streams/NAME", _WHERE)
         options = cls(**typed)
         StreamAddress.parse(options.url)
-        options.start_offsets()
-        options.until_offsets()
-        options.credentials()
+        options._check()
         return options
+
+    def _check(self) -> None:
+        start, until = self.start_offsets() or {}, self.until_offsets() or {}
+        if any(end < start.get(partition, 0) for partition, end in until.items()):
+            raise wrong_option("until", self.until, f"it ends before start = {self.start!r}", _WHERE)
+        if self.reader and not _READER.fullmatch(self.reader):
+            raise wrong_option("reader", self.reader, "give 1 to 64 of letters, digits, '.', '_', '-'", _WHERE)
+        self.credentials()
 
     def client(self) -> StreamClient:
         """A client with these limits."""
@@ -81,7 +92,6 @@ class SourceOptions:
             StreamAddress.parse(self.url),
             timeout_s=self.timeout_s,
             retry_s=self.retry_s,
-            reader=self.reader or None,
             credentials=self.credentials(),
             ca=self.ca,
         )

@@ -39,6 +39,19 @@ def test_one_that_stays_so_is_told_in_its_own_words() -> None:
         client([(503, TOLD)] * 2, retry_s=0.0).state()
 
 
+def test_telling_how_far_a_reader_is_waits_for_nobody() -> None:
+    """It comes before each batch, and the next one tells it as well."""
+    asked = client([(503, TOLD)] * 2 + [(200, b"")], retry_s=60.0)
+    with patch("time.sleep") as slept:
+        with pytest.raises(StreamError, match="the node does not run"):
+            asked.tell("spark", 1, 7)
+        asked._connection = Mock(getresponse=Mock(return_value=Mock(status=200, read=Mock(), getheaders=list)))
+        asked.tell("spark", 1, 7)
+    assert slept.call_count <= 1, "a connection that was kept may have been closed meanwhile: that is tried again"
+    target = asked._connection.request.call_args.args[1]
+    assert target == "/v1/streams/r/1?from=7&limit=1&bytes=1&reader=spark"
+
+
 def test_a_device_clock_that_is_no_date_is_null() -> None:
     """Python makes rows of misses and dead letters: one such message would stop their job for good."""
     schema = ENVELOPE.arrow_schema()

@@ -21,3 +21,8 @@ def test_words_and_offsets() -> None:
 def test_what_is_not_there_is_not_written_down(given: dict[int, int]) -> None:
     with pytest.raises(OffsetAheadError, match="option start"):
         first_positions("json", given, STATE, "here")
+
+
+def test_a_partition_that_is_none_is_told_so() -> None:
+    with pytest.raises(OffsetAheadError, match="offset 4 of partition 7, of which there are 2"):
+        first_positions("json", {7: 4}, STATE, "here")

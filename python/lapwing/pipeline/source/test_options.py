@@ -64,6 +64,8 @@ def test_options_are_typed_and_case_does_not_count() -> None:
         ("max_rows_per_batch", "-1"),
         ("start", "middle"),
         ("until", "[1]"),
+        ("reader", "night shift"),
+        ("reader", "r" * 65),
         ("tasks", "1.5"),
         ("tasks", "1" * 30),
         ("timeout_s", "0"),
@@ -81,6 +83,13 @@ def test_options_are_typed_and_case_does_not_count() -> None:
 def test_a_wrong_option_is_named(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=name):
         SourceOptions.parse({"url": URL, name: value})
+
+
+def test_an_end_before_the_start_is_named() -> None:
+    for start, until in (('{"0": 5}', '{"0": 5}'), ('{"1": 5}', '{"0": 4}'), ("earliest", '{"0": 0}')):
+        SourceOptions.parse({"url": URL, "start": start, "until": until})
+    with pytest.raises(ConfigError, match="it ends before start"):
+        SourceOptions.parse({"url": URL, "start": '{"0": 5}', "until": '{"0": 4}'})
 
 
 def test_the_address_is_needed() -> None:
@@ -148,3 +157,12 @@ def test_a_batch_does_not_begin_at_the_latest() -> None:
     latest.streamReader(StructType())
     for start in ("earliest", '{"0": 12}'):
         LapwingDataSource({"url": URL, "start": start}).reader(StructType())
+
+
+def test_a_batch_has_no_named_reader() -> None:
+    """Nobody says to the source that a batch is done: it was told to the broker as each of its tasks began."""
+    named = LapwingDataSource({"url": URL, "reader": "spark"})
+    with pytest.raises(SealedError) as caught:
+        named.reader(StructType())
+    assert "option reader = 'spark' cannot be" in str(unsealed(caught.value, where=URL))
+    named.streamReader(StructType())
