@@ -18,7 +18,7 @@ _NO_TLS = frozenset(("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LEN
 _NO_HTTP = (http.client.BadStatusLine,)
 """`RemoteDisconnected` is one: nothing came."""
 _PROBE_S = 2.0
-_OWN_CERTIFICATE = "give the client's certificate (cert, key) if the broker asks for one, or see its log"
+_OWN_CERTIFICATE = "give a client's certificate that the broker trusts (cert, key) if it asks for one, or see its log"
 
 
 class TlsFiles(NamedTuple):

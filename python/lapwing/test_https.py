@@ -178,4 +178,4 @@ def test_a_broker_that_asks_for_a_certificate_is_no_wrong_port(tmp_path: Path, v
 
     with serving(answer) as port:
         for told in asked("https", port, TlsFiles(str(ca))):
-            assert "give the client's certificate (cert, key) if the broker asks for one" in told
+            assert "give a client's certificate that the broker trusts (cert, key)" in told
