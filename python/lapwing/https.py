@@ -7,6 +7,7 @@ import socket
 import ssl
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from lapwing.errors import ConfigError
 from lapwing.host_port import join_host_port
@@ -17,9 +18,26 @@ _NO_TLS = frozenset(("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LEN
 _NO_HTTP = (http.client.BadStatusLine,)
 """`RemoteDisconnected` is one: nothing came."""
 _PROBE_S = 2.0
+_OWN_CERTIFICATE = "give a client's certificate that the broker trusts (cert, key) if it asks for one, or see its log"
 
 
-def open_connection(scheme: str, host: str, port: int, *, timeout_s: float, ca: str = "") -> http.client.HTTPConnection:
+class TlsFiles(NamedTuple):
+    """Files in PEM for a connection over TLS; each may be left out, and is an empty text then."""
+
+    ca: str = ""
+    """The authorities to trust; empty: those of this machine."""
+    certificate: str = ""
+    """The client's own certificate with its chain, where the broker asks for one."""
+    key: str = ""
+    """Its key, without a pass phrase; empty: it is in the certificate's file."""
+
+
+NO_FILES = TlsFiles()
+
+
+def open_connection(
+    scheme: str, host: str, port: int, *, timeout_s: float, tls: TlsFiles = NO_FILES
+) -> http.client.HTTPConnection:
     """A connection that opens with its first request.
 
     Args:
@@ -27,17 +45,50 @@ def open_connection(scheme: str, host: str, port: int, *, timeout_s: float, ca: 
         host: Name or IP address; over TLS the certificate must be its own.
         port: TCP port.
         timeout_s: For connecting and for each answer.
-        ca: File of the authorities to trust over TLS, in PEM; empty: those of this machine.
+        tls: Whom to trust over TLS, and the client's own certificate.
 
     Raises:
-        ConfigError: ``ca`` cannot be used.
+        ConfigError: a file of ``tls`` cannot be used.
     """
     if scheme != "https":
         return http.client.HTTPConnection(host, port, timeout=timeout_s)
-    return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=_context(ca))
+    return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=_context(tls))
 
 
-def _context(ca: str) -> ssl.SSLContext:
+def _context(tls: TlsFiles) -> ssl.SSLContext:
+    context = _trusting(tls.ca)
+    if not tls.certificate:
+        if tls.key:
+            raise ConfigError("a key without a certificate", where=tls.key, remedy="give the certificate too")
+        return context
+    try:
+        for file in (tls.certificate, tls.key):
+            if file:
+                open_file(Path(file)).close()  # OpenSSL would not say which it is
+        # A pass phrase is asked for at no terminal: there is none, and the key is refused.
+        context.load_cert_chain(tls.certificate, tls.key or None, password="")
+    except (OSError, ssl.SSLError, ValueError) as error:
+        raise _unusable(tls, error) from error
+    return context
+
+
+def _unusable(tls: TlsFiles, error: Exception) -> ConfigError:
+    """What is wrong with a certificate or its key."""
+    file = tls.key or tls.certificate
+    if not isinstance(error, ssl.SSLError) and isinstance(error, OSError):
+        remedy = "give a file with the client's certificate, or its key, in PEM"
+        return ConfigError(f"it cannot be read: {error.strerror}", where=str(error.filename or file), remedy=remedy)
+    if getattr(error, "reason", "") == "KEY_VALUES_MISMATCH":
+        what = f"the key is not that of the certificate {tls.certificate}"
+        return ConfigError(what, where=file, remedy="give those that belong together")
+    what = "there is no private key that can be read in this file, or no certificate in the other"
+    if not tls.key:
+        what = "there is no certificate, or no private key that can be read, in this file"
+    remedy = "give a certificate and its key (RSA, ECDSA or Ed25519) in PEM, without a pass phrase"
+    return ConfigError(what, where=file, remedy=remedy)
+
+
+def _trusting(ca: str) -> ssl.SSLContext:
     try:
         if ca and Path(ca).is_fifo():
             return ssl.create_default_context(cadata=_out_of_pipe(ca))
@@ -56,15 +107,17 @@ def _out_of_pipe(ca: str) -> str:
     return read_once(Path(ca), CERTIFICATE_BYTES_MAX).decode("ascii", "ignore")
 
 
-def tls_reason(error: OSError) -> str:
-    """Why TLS failed for good, in a few words; empty for what may pass, such as a broker that has just gone."""
-    if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
-        return ""
+def tls_reason(error: OSError) -> tuple[str, str] | None:
+    """Why TLS failed for good and what to do; None for what may pass, such as a broker that has just gone."""
+    if not isinstance(error, ssl.SSLError) or isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+        return None
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"the broker's certificate is not trusted: {error.verify_message}"
-    if isinstance(error, ssl.SSLError):
-        return f"TLS failed: {error.reason or error}"
-    return ""
+        what = f"the broker's certificate is not trusted: {error.verify_message}"
+        return what, "give its authority (ca), and the name that its certificate has"
+    reason = error.reason or str(error)
+    if "ALERT" in reason:
+        return f"the broker ended the handshake of TLS: {reason}", _OWN_CERTIFICATE
+    return f"TLS failed: {reason}", "see the broker's log"
 
 
 def wrong_port(scheme: str, host: str, port: int, error: Exception) -> tuple[str, str] | None:
@@ -77,14 +130,22 @@ def wrong_port(scheme: str, host: str, port: int, error: Exception) -> tuple[str
     if scheme == "https":
         if isinstance(error, ssl.SSLError) and error.reason in _NO_TLS:
             return "what answers at this port speaks no TLS", f"give http://{there}, or the port of HTTPS"
-        if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError | ConnectionResetError):
-            return _closed("a TLS handshake", "HTTPS")
+        if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError | ConnectionResetError | BrokenPipeError):
+            return _ended(host, port)
         return _closed("HTTP", "HTTPS") if isinstance(error, _NO_HTTP) else None
     if not isinstance(error, (*_NO_HTTP, ConnectionResetError)):
         return None
     if _speaks_tls(host, port):
         return "what answers at this port speaks TLS", f"give https://{there}, or the port of HTTP"
     return _closed("HTTP", "HTTP")
+
+
+def _ended(host: str, port: int) -> tuple[str, str]:
+    """Where a connection over TLS was ended, as that of a client is that should show a certificate and has not."""
+    if not _speaks_tls(host, port):
+        return _closed("a TLS handshake", "HTTPS")
+    what = "what answers at this port speaks TLS, and ends the connection"
+    return what, f"{_OWN_CERTIFICATE}; the port must be the one that it prints for HTTPS, MQTT has another"
 
 
 def _closed(asked: str, wanted: str) -> tuple[str, str]:

@@ -7,15 +7,16 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import pytest
 import trustme
+from cryptography.hazmat.primitives import serialization
 
 from lapwing.cli.stream_api import StreamApi
 from lapwing.errors import ConfigError, ConnectError
-from lapwing.https import open_connection
+from lapwing.https import NO_FILES, TlsFiles, open_connection
 from lapwing.pipeline.source.address import StreamAddress
 from lapwing.pipeline.source.client import StreamClient
 
@@ -68,14 +69,14 @@ def over_tls(tmp_path_factory: pytest.TempPathFactory) -> Answer:
     return answer
 
 
-def asked(scheme: str, port: int) -> list[str]:
+def asked(scheme: str, port: int, tls: TlsFiles = NO_FILES) -> list[str]:
     """What both clients say of the port."""
     url = f"{scheme}://127.0.0.1:{port}"
     told = []
     with pytest.raises(ConnectError) as caught:
-        StreamApi(url).streams()
+        StreamApi(url, tls=tls).streams()
     told.append(str(caught.value))
-    with pytest.raises(ConnectError) as caught, StreamClient(StreamAddress.parse(url)) as client:
+    with pytest.raises(ConnectError) as caught, StreamClient(StreamAddress.parse(url), tls=tls) as client:
         client.state()
     return [*told, str(caught.value)]
 
@@ -125,7 +126,56 @@ def test_authorities_may_come_out_of_a_pipe_and_out_of_no_device(tmp_path: Path)
     writer = threading.Thread(target=authority.write_bytes, args=(trustme.CA().cert_pem.bytes(),))
     writer.start()
     for _ in range(2):  # it is read once, and for both
-        open_connection("https", "127.0.0.1", 1, timeout_s=1.0, ca=str(authority))
+        open_connection("https", "127.0.0.1", 1, timeout_s=1.0, tls=TlsFiles(str(authority)))
     writer.join()
     with pytest.raises(ConfigError, match="it is a device, and no file"):
-        open_connection("https", "127.0.0.1", 1, timeout_s=1.0, ca="/dev/zero")
+        open_connection("https", "127.0.0.1", 1, timeout_s=1.0, tls=TlsFiles("/dev/zero"))
+
+
+def test_a_certificate_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    """A key behind a pass phrase is asked of nobody."""
+    issued = trustme.CA().issue_cert("client")
+    names = ("whole.pem", "chain.pem", "other.key", "sealed.key")
+    whole, chain, other, sealed = (str(tmp_path / name) for name in names)
+    issued.private_key_and_cert_chain_pem.write_to_path(whole)
+    issued.cert_chain_pems[0].write_to_path(chain)
+    trustme.CA().issue_cert("other").private_key_pem.write_to_path(other)
+    locked = serialization.BestAvailableEncryption(b"horse")
+    key = serialization.load_pem_private_key(issued.private_key_pem.bytes(), None)
+    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, locked)
+    Path(sealed).write_bytes(pem)
+    for tls, said in [
+        (TlsFiles(certificate=whole), ""),
+        (TlsFiles(certificate=chain), rf"no private key that can be read.*\({chain}\)"),
+        (TlsFiles(certificate=chain, key=sealed), rf"\({sealed}\).*without a pass phrase"),
+        (TlsFiles(certificate=chain, key=other), rf"the key is not that of the certificate {chain} \({other}\)"),
+        (
+            TlsFiles(certificate=chain, key="/nowhere.key"),
+            r"cannot be read: No such file or directory \(/nowhere.key\)",
+        ),
+        (TlsFiles(certificate="/nowhere.pem"), r"\(/nowhere.pem\)"),
+        (TlsFiles(certificate=chain, key="/dev/zero"), "it is a device"),
+        (TlsFiles(key=other), "without a certificate"),
+    ]:
+        with pytest.raises(ConfigError, match=said) if said else nullcontext():
+            open_connection("https", "127.0.0.1", 1, timeout_s=1.0, tls=tls)
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_broker_that_asks_for_a_certificate_is_no_wrong_port(tmp_path: Path, version: ssl.TLSVersion) -> None:
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = context.maximum_version = version
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.configure_trust(context)
+    context.verify_mode = ssl.CERT_REQUIRED
+    ca = tmp_path / "ca.pem"
+    authority.cert_pem.write_to_path(str(ca))
+
+    def answer(taken: socket.socket) -> None:
+        with context.wrap_socket(taken, server_side=True):
+            pass
+
+    with serving(answer) as port:
+        for told in asked("https", port, TlsFiles(str(ca))):
+            assert "give a client's certificate that the broker trusts (cert, key)" in told

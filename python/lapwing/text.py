@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shlex
 import traceback
 from collections.abc import Callable
 
@@ -20,6 +21,22 @@ def one_line(text: str) -> str:
     of space but the plain one.
     """
     return text if text.isprintable() else text.translate(_Escapes(_shown))
+
+
+def shell_word(text: str) -> str:
+    """``text`` as one word that can be pasted into a shell, on one line; what has no shape by its bytes."""
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = (_in_shell(character) for character in text)
+    return f"$'{''.join(escaped)}'"
+
+
+def _in_shell(character: str) -> str:
+    if character in "\\'":
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return "".join(f"\\{byte:03o}" for byte in character.encode(errors="surrogateescape"))
 
 
 def payload_text(payload: bytes) -> str:

@@ -62,6 +62,8 @@ def test_a_name_is_barred_listed_and_lifted(strict: lapwing.Broker) -> None:
         pass
     assert rows(bans(strict, "--json")) == []
     assert "no ban of 'bob'" in one_error(bans(strict, "lift", "bob"))
+    both = bans(strict, "lift", "bob", "eve")
+    assert (both.returncode, both.stderr.count("no ban of ")) == (1, 2)
 
 
 def test_an_address_is_barred_but_for_who_is_at_home(strict: lapwing.Broker) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import trustme
 from commands import call, lapwing, one_error, rows
 from tls_front import TlsFront
 
@@ -115,9 +119,77 @@ def test_a_client_shows_its_certificate_and_checks_the_brokers(lapwing_broker: B
         (("stream", "list", "--user", "u"), "user 'u' without a password"),
         (("pub", "a", "b", "--url", "tls://localhost:1", "--ca", "nowhere.pem"), "nowhere.pem"),
         (("pub", "a", "b", "--url", "quic://h"), "does not speak"),
+        (("pub", "a", "b", "--url", "tcp://h:1", "--ca", "c"), "--ca is for TLS, and tcp:// has none"),
+        (("sub", "a", "--url", "ws://h:1", "--cert", "c", "--key", "k"), "--cert, --key are for TLS"),
+        (("shell", "--url", "h:1", "--key", "k"), "write tls://"),
+        (("stream", "list", "--url", "http://h:1", "--ca", "c"), "--ca is for TLS, and http:// has none"),
+        (("pipeline", "run", "coverage", "--source", "http://h:1", "--out", "o", "--ca", "c"), "write https://"),
     ],
 )
 def test_options_that_cannot_be(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
     result = call(*arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert said in one_error(result)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("pub", "t", "x"),
+        ("sub", "t"),
+        ("sub", "t", "--count", "1", "--timeout", "0.1"),
+        ("swarm", "p2p"),
+        ("swarm", "p2p", "--processes", "2", "--publishers", "2"),
+        ("stream", "list"),
+        ("sessions",),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("url", ["tcp://u:horse@h:1", "tls://u:horse@h:1", "http://u:ho/rse@h", "u:ho@rse@h"])
+def test_a_password_in_a_url_is_not_shown(command: tuple[str, ...], url: str) -> None:
+    result = call(*command, "--url", url)
+    assert result.returncode in (2, 3)
+    assert "rse" not in one_error(result)
+
+
+def test_a_password_in_a_url_of_the_shell_is_not_shown() -> None:
+    script = b"connect d\nconnect e --url u:ho/rse@h\n"
+    result = call("shell", "--url", "tcp://u:horse@h:1", "--keep-going", stdin=script)
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 2
+    assert "rse" not in result.stderr
+
+
+def test_the_environments_authorities_are_no_error_where_nothing_is_encrypted(broker: Broker, tmp_path: Path) -> None:
+    """It is set once for all commands, whatever URL each has."""
+    token = ("--token-file", str(tmp_path / "token"))
+    assert call("stream", "list", "--url", broker.http_url, *token, LAPWING_CA="nowhere.pem").returncode == 0
+    user = ("--username", "root", "--password-file", str(tmp_path / "password"))
+    assert call("pub", "a", "b", "--url", broker.url, *user, LAPWING_CA="nowhere.pem").returncode == 0
+    script = b"connect d1\npub a b\n"
+    assert call("shell", "--url", broker.url, *user, stdin=script, LAPWING_CA="nowhere.pem").returncode == 0
+
+
+def test_a_password_goes_nowhere_in_clear_where_authorities_are_given(tmp_path: Path) -> None:
+    """Without a scheme it is https then, whatever answers."""
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    taken, _ = listener.accept()
+                    with taken:
+                        heard.append(taken.recv(4096))
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        trustme.CA().cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+        port = listener.getsockname()[1]
+        arguments = ("stream", "list", "--url", f"127.0.0.1:{port}", "--user", "root", "--ca", str(tmp_path / "ca.pem"))
+        refused = call(*arguments, LAPWING_PASSWORD="toor")
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    assert f"https://127.0.0.1:{port}" in one_error(refused)
+    assert heard
+    assert all(each[:1] == b"\x16" for each in heard), "the first byte of a handshake"

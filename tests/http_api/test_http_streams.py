@@ -117,6 +117,15 @@ def test_readers_are_named_and_forgotten(web: Web) -> None:
 
 
 @with_stream
+def test_a_reader_is_not_moved_by_headers_alone(web: Web) -> None:
+    """HEAD gives out no message: nobody has read anything, and no name takes a place."""
+    head = get(f"{web.url}/v1/streams/readings/1?from=0&reader=headed", method="HEAD")
+    assert (head.status_code, head.content) == (200, b"")
+    assert "headed" not in [reader["name"] for reader in web.get("/v1/streams/readings").json()["readers"]]
+    assert get(f"{web.url}/v1/streams/readings/1?reader=", method="HEAD").status_code == 400
+
+
+@with_stream
 def test_the_65th_reader_finds_room_when_one_is_forgotten(web: Web) -> None:
     """Does the refusal name a way out, and does it work?"""
     for number in range(64):

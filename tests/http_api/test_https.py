@@ -21,6 +21,7 @@ from lapwing.cli.stream_api import StreamApi
 from lapwing.config import Config
 from lapwing.errors import ConfigError, ConnectError
 from lapwing.http.server import HttpServer
+from lapwing.https import TlsFiles
 from lapwing.pipeline.source.address import StreamAddress
 from lapwing.pipeline.source.client import StreamClient
 
@@ -89,15 +90,17 @@ def test_streams_are_served_over_tls(files: Files) -> None:
 
 def test_our_own_clients_check_the_certificate(files: Files, tmp_path: Path) -> None:
     with served(None, "readings", **files.settings()) as server:
-        assert [stream["name"] for stream in StreamApi(server.url, ca=str(files.ca)).streams()] == ["readings"]
-        with StreamClient(StreamAddress.parse(server.url), ca=str(files.ca)) as client:
+        assert [stream["name"] for stream in StreamApi(server.url, tls=TlsFiles(str(files.ca))).streams()] == [
+            "readings"
+        ]
+        with StreamClient(StreamAddress.parse(server.url), tls=TlsFiles(str(files.ca))) as client:
             assert client.state().uuid == "uuid of readings"
         with pytest.raises(ConnectError, match="not trusted"):
             StreamApi(server.url).streams()
         with StreamClient(StreamAddress.parse(server.url), retry_s=60) as client, pytest.raises(ConnectError):
             client.state()
         with pytest.raises(ConfigError, match="authorities"):
-            StreamApi(server.url, ca=str(tmp_path / "none.pem"))
+            StreamApi(server.url, tls=TlsFiles(str(tmp_path / "none.pem")))
 
 
 def test_a_client_certificate_is_needed_where_one_is_asked_for(files: Files) -> None:
@@ -107,6 +110,25 @@ def test_a_client_certificate_is_needed_where_one_is_asked_for(files: Files) -> 
         known = files.trusting()
         files.authority.issue_cert("client").configure_cert(known)
         assert ask(f"{server.url}/v1/streams", tls=known).status_code == 200
+
+
+def test_our_own_clients_show_their_certificate(files: Files, tmp_path: Path) -> None:
+    own, key, stranger = (tmp_path / name for name in ("client.pem", "client.key", "stranger.pem"))
+    made = files.authority.issue_cert("client")
+    made.private_key_and_cert_chain_pem.write_to_path(own)
+    made.private_key_pem.write_to_path(key)
+    trustme.CA().issue_cert("client").private_key_and_cert_chain_pem.write_to_path(stranger)
+    with served(None, "readings", client_ca=str(files.ca), **files.settings()) as server:
+        address = StreamAddress.parse(server.url)
+        for tls in (TlsFiles(str(files.ca), str(own)), TlsFiles(str(files.ca), str(own), str(key))):
+            assert [stream["name"] for stream in StreamApi(server.url, tls=tls).streams()] == ["readings"]
+            with StreamClient(address, tls=tls) as client:
+                assert client.state().uuid == "uuid of readings"
+        for tls in (TlsFiles(str(files.ca)), TlsFiles(str(files.ca), str(stranger))):
+            with pytest.raises(ConnectError, match="client's certificate"):
+                StreamApi(server.url, tls=tls).streams()
+            with StreamClient(address, tls=tls) as client, pytest.raises(ConnectError, match="client's certificate"):
+                client.state()
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])

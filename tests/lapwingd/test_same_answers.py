@@ -110,6 +110,8 @@ QUESTIONS = [
     Question(READERS, "root", "DELETE", {"Sec-Fetch-Site": "cross-site"}),
     Question("/v1/streams/readings/0?reader=link", "alice", headers={"Sec-Fetch-Site": "cross-site"}),
     # Readers by name, from the first to none.
+    Question("/v1/streams/readings/1?reader=headed", "alice", "HEAD"),
+    Question("/v1/streams/readings", "alice"),
     Question("/v1/streams/readings/1?reader=spark", "alice"),
     Question("/v1/streams/readings/0?from=0&reader=spark", "alice"),
     Question("/v1/streams/readings/0?from=0&reader=spark", "eve"),

@@ -14,8 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from lapwing.cli.app import app, run
-from lapwing.cli.pipeline import _of_source, _trigger
+from lapwing.cli.pipeline import _check_files, _files_of, _of_source, _trigger
 from lapwing.errors import ConfigError
+from lapwing.https import TlsFiles
 from lapwing.pipeline.jobs.coverage import CoverageJob
 from lapwing.pipeline.jobs.late_progress import LateProgress, LateResult
 from lapwing.pipeline.jobs.progress import NOTHING_YET
@@ -36,6 +37,20 @@ def test_kafka_is_told_nothing_and_says_so() -> None:
     with pytest.raises(ConfigError, match="--user says who asks a broker") as told:
         _of_source("coverage", KAFKA, WHO)
     assert "client_config" in str(told.value)
+
+
+def test_files_for_tls_go_where_there_is_tls() -> None:
+    tls = TlsFiles("ca.pem", "c.pem")
+    assert _files_of(BROKER, tls) == {"ca": "ca.pem", "certificate": "c.pem", "key": ""}
+    assert _files_of("http://h:1", tls) == {}, "LAPWING_CA, which other commands want"
+    own = {"--ca": None, "--cert": "c.pem", "--key": None}
+    _check_files("controller", "http://h:1", "tls://h:1", own)
+    _check_files("coverage", BROKER, "tcp://h:1", own)
+    for job, broker in (("coverage", "tls://h:1"), ("controller", "tcp://h:1")):
+        with pytest.raises(ConfigError, match="--cert is for TLS"):
+            _check_files(job, "http://h:1", broker, own)
+    with pytest.raises(ConfigError, match="--cert says who asks a broker"):
+        _of_source("coverage", KAFKA, {"certificate": "c.pem"})
 
 
 @pytest.mark.parametrize("text", ["1_0", "1e300", "-1", "nan", "inf", "\u0665", " 5", "5s", "0.0001", ""])
@@ -67,7 +82,7 @@ def test_a_controller_over_kafka_logs_in_to_its_broker(tmp_path: Path) -> None:
     with patch("lapwing.controller.run.run_controller_over_mqtt", ran):
         ended = CliRunner().invoke(app, [*words, "--user", "ann", "--password-file", str(secret), "--ca", "ca.pem"])
     assert ended.exit_code == 0, ended.output
-    assert (given["broker"], given["ca"]) == ("tls://b:8883", "ca.pem")
+    assert (given["broker"], given["tls"].ca) == ("tls://b:8883", "ca.pem")
     assert given["credentials"].login() == ("ann", "hush")
 
 

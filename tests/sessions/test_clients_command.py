@@ -49,9 +49,10 @@ def test_a_kick_leaves_the_session() -> None:
         with pytest.raises(lapwing.LapwingError, match="Administrative action"):
             online.receive(30.0)
         online.abort()
-        again = call("clients", "kick", "c", "--yes", "--url", broker.http_url)
+        again = call("clients", "kick", "c", "d", "--yes", "--url", broker.http_url)
         assert again.returncode == 1
         assert "no client 'c' is connected" in again.stderr
+        assert "no client 'd' is connected" in again.stderr, "one that is not there is no end of the order"
         assert online.connect().session_present
         online.abort()
         (gone,) = [line.text for line in broker.log() if "Administrative action" in line.text]

@@ -87,6 +87,41 @@ def test_orders_are_carried_out(crowd: str) -> None:
     assert "no session of client 'device-1'" in one_error(call("sessions", "drop", "device-1", "--url", crowd))
 
 
+@pytest.mark.parametrize(
+    ("words", "said", "done"),
+    [
+        (["sessions", "drop"], "no session of client", ""),
+        (["queues", "drop"], "no session of client", "other: 0 messages, 0 bytes dropped\n"),
+    ],
+)
+def test_an_order_is_carried_out_for_those_that_are_there(crowd: str, words: list[str], said: str, done: str) -> None:
+    """Whoever else it is given for: that is said, and is the exit code."""
+    result = call(*words, "nobody", "other", "nobody either", "--yes", "--url", crowd)
+    assert (result.returncode, result.stdout) == (1, done)
+    assert [line.partition(" (")[0] for line in result.stderr.splitlines()] == [
+        f"error: {said} 'nobody'",
+        f"error: {said} 'nobody either'",
+    ]
+    left = [row["client_id"] for row in rows(call("sessions", "--json", "--url", crowd))]
+    assert ("other" in left) is (words[0] == "queues")
+
+
+def test_the_next_page_can_be_pasted(lapwing_broker: Broker) -> None:
+    """Whatever a client calls itself."""
+    odd = ["a b", "a'\n\\\x1bé", "b"]
+    for name in odd:
+        Client(lapwing_broker.url, client_id=name, clean_start=False, session_expiry_s=600).connect().disconnect()
+    after: list[str] = []
+    for name in sorted(odd):
+        page = call("sessions", "-n", "1", "--json", *after, "--url", lapwing_broker.http_url)
+        assert [row["client_id"] for row in rows(page)] == [name]
+        told = call("sessions", "-n", "1", *after, "--url", lapwing_broker.http_url).stderr
+        assert len(told.splitlines()) == 1
+        pasted = told.rstrip("\n").partition("; go on with --after ")[2]
+        script = ["bash", "-c", f"printf %s {pasted}"]
+        after = ["--after", subprocess.run(script, capture_output=True, check=True).stdout.decode()]
+
+
 @pytest.mark.parametrize(("said", "is_done"), [("n", False), ("y", True)])
 def test_a_terminal_is_asked(crowd: str, said: str, is_done: bool) -> None:
     """Is nothing done without a yes at a terminal?"""
@@ -113,6 +148,11 @@ def test_a_terminal_is_asked(crowd: str, said: str, is_done: bool) -> None:
         (["queues", "drop", "nobody", "--yes"], 1, "no session of client 'nobody'"),
         (["sessions", "--longest", "bytes", "--after", "x"], 2, "pages are by client id"),
         (["sessions", "--longest", "bytes", "--all"], 2, "pages are by client id"),
+        (["sessions", "--head", "1", "d 1"], 2, "No such option: --head"),
+        (["sessions", "-n", "1", "d 1"], 2, "write lapwing sessions show 'd 1', and the options behind it"),
+        (["queues", "--json", "d"], 2, "'d' stands behind options, and lapwing queues means list there"),
+        (["sessions", "shwo", "x"], 2, "did you mean lapwing sessions show?"),
+        (["sessions", "d1", "d2"], 2, "'d1' is no command of lapwing sessions"),
     ],
 )
 def test_errors(lapwing_broker: Broker, words: list[str], code: int, said: str) -> None:

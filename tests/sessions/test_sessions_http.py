@@ -182,6 +182,7 @@ def test_a_queue_is_emptied_by_order(lapwing_broker: Broker, publish: Publish) -
         ("queues", {"longest": "topics"}, "must be messages or bytes"),
         ("sessions", {"longest": "bytes", "after": "x"}, "pages are by client id"),
         ("sessions", {"filter": "x"}, "known are prefix, state, longest, limit, after"),
+        ("clients", {"state": "away"}, "state=away: unknown; known are prefix, longest, limit, after"),
         ("sessions/x", {"head": "101"}, "must be a whole number from 0 to 100"),
         ("queues/x", {"limit": "1"}, "known are head"),
     ],

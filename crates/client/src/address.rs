@@ -156,8 +156,8 @@ fn wrong(url: &str, what: &str) -> ClientError {
     ClientError::Invalid(format!("url {url:?}: {what}; write tcp://HOST:PORT, or tls://, ws://, wss:// or sn://"))
 }
 
-/// What stands before the last `@` may be a password, which no error shows.
-fn without_user(url: &str) -> String {
+/// `url` as errors show it: what stands before the last `@` may be a password.
+pub fn without_user(url: &str) -> String {
     let Some((user, host)) = url.rsplit_once('@') else { return url.to_owned() };
     match user.split_once("://") {
         Some((scheme, _)) => format!("{scheme}://***@{host}"),

@@ -37,7 +37,7 @@ mod unanswered;
 mod wire;
 mod words;
 
-pub use address::{Address, PORT, Scheme};
+pub use address::{Address, PORT, Scheme, without_user};
 pub use blocking::BlockingClient;
 pub use error::ClientError;
 pub use events::{Answer, Connected, Events, Rejected};

@@ -228,6 +228,40 @@ fn files() -> Outcome {
     Ok(())
 }
 
+/// Is a key that nobody can use told as one, with its file: behind a pass phrase, of bytes that are none, or not there?
+#[test]
+fn keys_that_cannot_be_read() -> Outcome {
+    let certificates = Certificates::new()?;
+    let chain = std::fs::read_to_string(certificates.file("client.pem"))?;
+    for (name, text) in [
+        ("pkcs8.key", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n"),
+        (
+            "pkcs1.key",
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nMAA=\n\
+             -----END RSA PRIVATE KEY-----\n",
+        ),
+        ("bytes.key", "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n"),
+        ("chain.pem", &chain),
+    ] {
+        std::fs::write(certificates.file(name), text)?;
+        let key = (name != "chain.pem").then(|| certificates.file(name));
+        let certificate = certificates.file(if key.is_some() { "client.pem" } else { name });
+        let tls = TlsOptions { certificate: Some(certificate), key, ..trusting(&certificates.file("ca.pem")) };
+        match client("tls://localhost:1", tls) {
+            Err(ClientError::Invalid(what)) => {
+                assert!(what.contains(name) && what.contains("there is no private key that can be read"), "{what}");
+                assert!(what.contains("without a pass phrase"), "{what}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    match client("tls://localhost:1", trusting(Path::new(""))) {
+        Err(ClientError::Invalid(what)) => assert!(what.starts_with("a file without a name cannot"), "{what}"),
+        other => panic!("{other:?}"),
+    }
+    Ok(())
+}
+
 /// What a WebSocket broker sees as a stream of bytes: messages joined.
 struct Joined {
     socket: tungstenite::WebSocket<TcpStream>,

@@ -107,5 +107,7 @@ fn wrong_tasks() -> Result<(), SwarmError> {
     assert!(matches!(answer, Err(SwarmError::Profile { key: "device", .. })), "{answer:?}");
     assert_eq!(one.counts().accepted, 0);
     assert!(matches!(fleet(&sink.url(), 0, ""), Err(SwarmError::Profile { key: "clients", .. })));
+    let wrong = fleet("tcp://me:horse@h", 1, "").err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(wrong.contains("tcp://***@h") && !wrong.contains("horse"), "{wrong}");
     Ok(())
 }

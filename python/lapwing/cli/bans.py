@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from lapwing.cli.common import echo_json, examples, table
 from lapwing.cli.http_api import HttpApi
 from lapwing.cli.http_options import Asked, asks_broker
-from lapwing.cli.session_options import Json
+from lapwing.cli.session_options import Json, for_each
 from lapwing.cli.sessions_table import span
 from lapwing.errors import BanError, LapwingError
 from lapwing.text import one_line
@@ -74,9 +74,12 @@ def lift(
 ) -> None:
     """Let addresses or user names log in again, from wherever they were barred; their failures are forgotten."""
     api = _api(asked)
-    for who in whom:
+
+    def lift_one(who: str) -> None:
         _, body = api.request("DELETE", f"/v1/bans/{quote(who, safe='')}")
         typer.echo(f"{one_line(who)}: {json.loads(body)['lifted']:,} bans lifted")
+
+    for_each(whom, lift_one)
 
 
 def _row(ban: dict[str, Any]) -> tuple[str, ...]:

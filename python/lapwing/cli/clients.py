@@ -12,7 +12,7 @@ from lapwing.cli.common import examples
 from lapwing.cli.http_options import Asked, asks_broker
 from lapwing.cli.session_api import SessionApi
 from lapwing.cli.session_list import Listing
-from lapwing.cli.session_options import After, All, ClientIds, Json, Limit, Measure, Prefix, Yes, confirm
+from lapwing.cli.session_options import After, All, ClientIds, Json, Limit, Measure, Prefix, Yes, confirm, for_each
 from lapwing.cli.sessions_table import clients_table, now_utc
 
 _WATCH_INTERVAL_S = 1.0
@@ -68,5 +68,4 @@ def kick(asked: Asked, client_ids: ClientIds, yes: Yes = False) -> None:
     """Close connections (0x98); sessions stay as they would. Who comes again is let in: rules keep somebody out."""
     api = SessionApi(*asked)
     confirm("close the connection of", client_ids, yes=yes)
-    for client_id in client_ids:
-        api.kick(client_id)
+    for_each(client_ids, api.kick)

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from lapwing.cli.http_api import HttpApi
 from lapwing.credentials import Credentials
 from lapwing.errors import ConfigError, GroupError, LapwingError
+from lapwing.https import NO_FILES, TlsFiles
 
 
 class GroupUnknownError(GroupError):
@@ -31,8 +32,8 @@ _KINDS: dict[str, type[LapwingError]] = {
 class GroupApi:
     """One broker's consumer groups over one kept connection; see ``HttpApi``."""
 
-    def __init__(self, url: str, credentials: Credentials | None = None, ca: str = "") -> None:
-        self._api = HttpApi(url, credentials, ca, kinds=_KINDS, other=GroupError)
+    def __init__(self, url: str, credentials: Credentials | None = None, tls: TlsFiles = NO_FILES) -> None:
+        self._api = HttpApi(url, credentials, tls, kinds=_KINDS, other=GroupError)
 
     def groups(self) -> list[dict[str, Any]]:
         """Every group as it is now, page by page."""

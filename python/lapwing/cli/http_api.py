@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from lapwing.credentials import Credentials
 from lapwing.errors import ConnectError, LapwingError, TimedOutError
 from lapwing.host_port import is_host, join_host_port
-from lapwing.https import open_connection, tls_reason, wrong_port
+from lapwing.https import TlsFiles, open_connection, tls_reason, wrong_port
 
 _TIMEOUT_S = 60
 _KINDS: dict[str, type[LapwingError]] = {
@@ -34,20 +34,20 @@ class HttpApi:
     Args:
         url: ``http://HOST:PORT`` or ``https://HOST:PORT``, as the broker prints it.
         credentials: Who asks.
-        ca: File of the authorities to trust over TLS; empty: those of this machine.
+        tls: Whom to trust over TLS, and the client's own certificate.
         kinds: Which error an error's code becomes.
         other: Which error every other one becomes.
 
     Raises:
         ConnectError: not such a URL. Requests raise it when nobody answers.
-        ConfigError: ``ca`` cannot be used.
+        ConfigError: a file of ``tls`` cannot be used.
     """
 
     def __init__(
         self,
         url: str,
         credentials: Credentials | None,
-        ca: str,
+        tls: TlsFiles,
         *,
         kinds: Mapping[str, type[LapwingError]],
         other: type[LapwingError],
@@ -56,7 +56,7 @@ class HttpApi:
         self._at = scheme, host, port
         self.url = f"{scheme}://{join_host_port(host, port)}"
         self._headers = (credentials or Credentials()).headers()
-        self._connection = open_connection(scheme, host, port, timeout_s=_TIMEOUT_S, ca=ca)
+        self._connection = open_connection(scheme, host, port, timeout_s=_TIMEOUT_S, tls=tls)
         self._kinds = {**_KINDS, **kinds}
         self._other = other
 
@@ -95,14 +95,11 @@ class HttpApi:
             raise self._no_answer(error) from error
 
     def _no_answer(self, error: Exception) -> ConnectError:
-        if wrong := wrong_port(*self._at, error):
-            return ConnectError(f"cannot connect: {wrong[0]}", where=self.url, remedy=wrong[1])
-        tls = tls_reason(error) if isinstance(error, OSError) else ""
-        reason = tls or getattr(error, "strerror", None) or str(error) or type(error).__name__
-        remedy = "start a broker with HTTP, or give --url as it prints it"
-        if tls:
-            remedy = "give --ca, and the name that its certificate has"
-        return ConnectError(f"cannot connect: {reason}", where=self.url, remedy=remedy)
+        told = wrong_port(*self._at, error) or (tls_reason(error) if isinstance(error, OSError) else None)
+        if told is None:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            told = reason, "start a broker with HTTP, or give --url as it prints it"
+        return ConnectError(f"cannot connect: {told[0]}", where=self.url, remedy=told[1])
 
     def _error(self, status: int, body: bytes, where: str) -> LapwingError:
         try:

@@ -9,9 +9,11 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
+from lapwing.broker_url import check_tls_files
+from lapwing.cli.tls_options import CA_VARIABLE, PANEL, Certificate, Key, own_ca
 from lapwing.credentials import PASSWORD_VARIABLE, TOKEN_VARIABLE, Credentials, find_credentials
+from lapwing.https import TlsFiles
 
-_PANEL = "Identity and TLS"
 URL_DEFAULT = "http://127.0.0.1:8080"
 
 HttpUrl = Annotated[
@@ -25,12 +27,12 @@ TokenFile = Annotated[
         "--token-file",
         metavar="FILE",
         help=f"Its first line is a token; default: {TOKEN_VARIABLE}.",
-        rich_help_panel=_PANEL,
+        rich_help_panel=PANEL,
     ),
 ]
 User = Annotated[
     str | None,
-    typer.Option("--user", metavar="NAME", help="A user, in place of a token.", rich_help_panel=_PANEL),
+    typer.Option("--user", metavar="NAME", help="A user, in place of a token.", rich_help_panel=PANEL),
 ]
 PasswordFile = Annotated[
     str | None,
@@ -38,7 +40,7 @@ PasswordFile = Annotated[
         "--password-file",
         metavar="FILE",
         help=f"Its first line is the user's password; default: {PASSWORD_VARIABLE}.",
-        rich_help_panel=_PANEL,
+        rich_help_panel=PANEL,
     ),
 ]
 Ca = Annotated[
@@ -46,9 +48,9 @@ Ca = Annotated[
     typer.Option(
         "--ca",
         metavar="FILE",
-        envvar="LAPWING_CA",
+        envvar=CA_VARIABLE,
         help="Authorities to trust over https, in PEM; default: this machine's.",
-        rich_help_panel=_PANEL,
+        rich_help_panel=PANEL,
     ),
 ]
 
@@ -67,7 +69,7 @@ class Asked(NamedTuple):
 
     url: str
     credentials: Credentials
-    ca: str
+    tls: TlsFiles
 
 
 def asks_broker(command: Callable[..., None]) -> Callable[..., None]:
@@ -95,5 +97,11 @@ def _asked(
     user: User = None,
     password_file: PasswordFile = None,
     ca: Ca = "",
+    cert: Certificate = None,
+    key: Key = None,
 ) -> Asked:
-    return Asked(url, credentials_of(token_file, user, password_file), ca)
+    own = {"--ca": own_ca(ca), "--cert": cert, "--key": key}
+    if "://" not in url and any(own.values()):
+        url = f"https://{url}"
+    check_tls_files(url, own)
+    return Asked(url, credentials_of(token_file, user, password_file), TlsFiles(ca, cert or "", key or ""))

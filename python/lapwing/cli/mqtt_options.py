@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lapwing.broker_url import check_tls_files
+from lapwing.cli.tls_options import CA_VARIABLE, PANEL, own_ca
 from lapwing.credentials import PASSWORD_VARIABLE, read_secret
 
 if TYPE_CHECKING:
     from lapwing.client.identity import Identity
 
 URL_DEFAULT = "tcp://127.0.0.1:1883"
-_PANEL = "Identity and TLS"
 
 
 Url = Annotated[
@@ -39,13 +40,13 @@ Username = Annotated[
         metavar="NAME",
         envvar="LAPWING_USERNAME",
         help=f"User name; the password comes from --password-file, {PASSWORD_VARIABLE}, or a question.",
-        rich_help_panel=_PANEL,
+        rich_help_panel=PANEL,
     ),
 ]
 PasswordFile = Annotated[
     str | None,
     typer.Option(
-        "--password-file", metavar="FILE", help="Its first line is the password, or a token.", rich_help_panel=_PANEL
+        "--password-file", metavar="FILE", help="Its first line is the password, or a token.", rich_help_panel=PANEL
     ),
 ]
 Ca = Annotated[
@@ -53,32 +54,31 @@ Ca = Annotated[
     typer.Option(
         "--ca",
         metavar="FILE",
-        envvar="LAPWING_CA",
-        help="Authorities to trust, in PEM; default: this machine's.",
-        rich_help_panel=_PANEL,
+        envvar=CA_VARIABLE,
+        help="Authorities to trust over TLS, in PEM; default: this machine's.",
+        rich_help_panel=PANEL,
     ),
-]
-Certificate = Annotated[
-    str | None,
-    typer.Option("--cert", metavar="FILE", help="The client's own certificate, in PEM.", rich_help_panel=_PANEL),
-]
-Key = Annotated[
-    str | None,
-    typer.Option("--key", metavar="FILE", help="Its key; default: in the certificate's file.", rich_help_panel=_PANEL),
 ]
 
 
 def identity_of(
-    username: str | None, password_file: str | None, ca: str | None, certificate: str | None, key: str | None
+    url: str,
+    username: str | None,
+    password_file: str | None,
+    ca: str | None,
+    certificate: str | None,
+    key: str | None,
 ) -> Identity:
     """What the options say; asks for the password where nothing else gives it and somebody sits there.
 
     Raises:
-        ConfigError: the password's file cannot be read, or there is one and no user name.
+        ConfigError: the password's file cannot be read, or there is one and no user name; or an option is for TLS, and
+            ``url`` has none.
     """
     from lapwing.client.identity import Identity
     from lapwing.errors import ConfigError
 
+    check_tls_files(url, {"--ca": own_ca(ca), "--cert": certificate, "--key": key})
     if username is None:
         if password_file is not None:
             raise ConfigError("a password without a user name", where="--password-file", remedy="give --username")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lapwing.broker_url import check_tls_files, is_plain
 from lapwing.cli.common import echo_json, examples, say, table
 from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
 from lapwing.cli.mqtt_options import URL_DEFAULT
 from lapwing.cli.signals import taken
+from lapwing.cli.tls_options import Certificate, Key, own_ca
 from lapwing.errors import ConfigError, LapwingError
+from lapwing.https import NO_FILES, TlsFiles
 from lapwing.text import one_line
 
 if TYPE_CHECKING:
@@ -89,18 +92,22 @@ def run(
     user: User = None,
     password_file: PasswordFile = None,
     ca: Ca = "",
+    cert: Certificate = None,
+    key: Key = None,
 ) -> None:
     """Run a job until it is done, or until Ctrl-C or SIGTERM: it finishes the batch at hand, then draws."""
     from lapwing.pipeline.jobs import JOBS
 
     if job not in JOBS:
         raise ConfigError(f"no job is called {job!r}", where="JOB", remedy=f"there is {', '.join(JOBS)}")
-    who = {"token_file": token_file, "user": user, "password_file": password_file, "ca": ca}
+    _check_files(job, source, broker, {"--ca": own_ca(ca), "--cert": cert, "--key": key})
+    tls = TlsFiles(ca, cert or "", key or "")
+    who = {"token_file": token_file, "user": user, "password_file": password_file, **_files_of(source, tls)}
     every = _trigger(trigger)
     settings = _of_source(job, source, {name: value for name, value in who.items() if value}) | _conf(conf)
     told = _tell_json if json else _tell
     with _interrupts() as stopped:
-        result = _runner(job, broker, lambda: credentials_of(token_file, user, password_file), ca)(
+        result = _runner(job, broker, lambda: credentials_of(token_file, user, password_file), tls)(
             source,
             out,
             checkpoint=checkpoint,
@@ -179,13 +186,26 @@ def migrate(
         typer.echo(f"{name}: {', '.join(columns) if columns else 'nothing to do'}")
 
 
+def _check_files(job: str, source: str, broker: str, own: Mapping[str, str | None]) -> None:
+    """Whether somebody takes what is for TLS: the source, or the controller's broker."""
+    takers = [source, broker] if job == "controller" else [source]
+    if all(map(is_plain, takers)):
+        check_tls_files(takers[-1], own)
+
+
+def _files_of(source: str, tls: TlsFiles) -> dict[str, str]:
+    """``tls`` as settings of the source, where that has TLS."""
+    return {} if is_plain(source) else tls._asdict()
+
+
 def _of_source(job: str, source: str, who: dict[str, str]) -> dict[str, str]:
     """Who asks, as settings of the source. At Kafka that is nobody: who reads there, its client's own settings say."""
     from lapwing.pipeline.source.kafka_address import SCHEME
 
     if not source.startswith(SCHEME):
         return {f"lapwing.{name}": value for name, value in who.items()}
-    named = [f"--{name.replace('_', '-')}" for name in who if name != "ca"]  # which LAPWING_CA may have said
+    # LAPWING_CA may have said the authorities.
+    named = [f"--{name.replace('certificate', 'cert').replace('_', '-')}" for name in who if name != "ca"]
     if named and job != "controller":
         raise ConfigError(
             f"{named[0]} says who asks a broker, and the source is Kafka",
@@ -196,12 +216,17 @@ def _of_source(job: str, source: str, who: dict[str, str]) -> dict[str, str]:
 
 
 def _runner(
-    job: str, broker: str, credentials: Callable[[], Credentials], ca: str
+    job: str, broker: str, credentials: Callable[[], Credentials], tls: TlsFiles
 ) -> Callable[..., JobResult | LateResult]:
     if job == "controller":
         from lapwing.controller.run import run_controller_over_mqtt
 
-        return partial(run_controller_over_mqtt, broker=broker, credentials=credentials(), ca=ca)
+        return partial(
+            run_controller_over_mqtt,
+            broker=broker,
+            credentials=credentials(),
+            tls=NO_FILES if is_plain(broker) else tls,
+        )
     if job == "deadlines":
         from lapwing.pipeline.jobs.deadlines import run_deadlines
 

@@ -13,9 +13,7 @@ from lapwing.cli.common import examples
 from lapwing.cli.mqtt_options import (
     URL_DEFAULT,
     Ca,
-    Certificate,
     ClientId,
-    Key,
     PasswordFile,
     ProtocolVersion,
     Qos,
@@ -24,6 +22,7 @@ from lapwing.cli.mqtt_options import (
     Username,
     identity_of,
 )
+from lapwing.cli.tls_options import Certificate, Key
 from lapwing.errors import ConfigError
 
 app = typer.Typer()
@@ -74,7 +73,7 @@ def pub(
     check_topic(topic)
     batches = _payloads(message, file, stdin_lines=stdin_lines)
     user_properties = [_property(text, url, version) for text in properties]
-    who = identity_of(username, password_file, ca, cert, key)
+    who = identity_of(url, username, password_file, ca, cert, key).at(url)
     # No keep alive: standard input may be silent for longer, and nothing is received in the meantime.
     with Client(
         url,

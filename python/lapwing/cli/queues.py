@@ -23,6 +23,7 @@ from lapwing.cli.session_options import (
     Prefix,
     Yes,
     confirm,
+    for_each,
 )
 from lapwing.cli.sessions_table import now_utc, queues_table
 from lapwing.text import one_line
@@ -86,6 +87,9 @@ def drop(
     """Drop what waits for clients; sessions, subscriptions and what is under way stay. Says what went."""
     api = SessionApi(*asked)
     confirm("drop what waits for", client_ids, yes=yes)
-    for client_id in client_ids:
+
+    def empty(client_id: str) -> None:
         dropped = api.empty(client_id)
         typer.echo(f"{one_line(client_id)}: {dropped['messages']:,} messages, {dropped['bytes']:,} bytes dropped")
+
+    for_each(client_ids, empty)

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from lapwing.cli.http_api import HttpApi
 from lapwing.credentials import Credentials
 from lapwing.errors import LapwingError, SessionError
+from lapwing.https import NO_FILES, TlsFiles
 
 PAGE_MAX = 10_000
 
@@ -28,8 +29,8 @@ _KINDS: dict[str, type[LapwingError]] = {"session_unknown": SessionUnknownError,
 class SessionApi:
     """One broker's sessions over one kept connection; see ``HttpApi``."""
 
-    def __init__(self, url: str, credentials: Credentials | None = None, ca: str = "") -> None:
-        self._api = HttpApi(url, credentials, ca, kinds=_KINDS, other=SessionError)
+    def __init__(self, url: str, credentials: Credentials | None = None, tls: TlsFiles = NO_FILES) -> None:
+        self._api = HttpApi(url, credentials, tls, kinds=_KINDS, other=SessionError)
 
     def page(self, kind: str, query: Mapping[str, str | int]) -> dict[str, Any]:
         """A page of ``"sessions"``, ``"clients"`` or ``"queues"``, with ``matching`` and ``next``."""

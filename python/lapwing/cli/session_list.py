@@ -12,7 +12,7 @@ from lapwing.cli.session_api import SessionApi
 from lapwing.cli.session_options import Measure, State
 from lapwing.cli.sessions_table import messages_table
 from lapwing.errors import ConfigError
-from lapwing.text import one_line
+from lapwing.text import shell_word
 
 Rows = list[dict[str, Any]]
 
@@ -81,7 +81,7 @@ class Listing:
 def _end(page: dict[str, Any], shown: int, kind: str) -> str:
     waiting = f"{page['waiting_messages']:,} messages wait, {page['waiting_bytes']:,} bytes"
     line = f"{shown:,} of {page['matching']:,} {kind}; {waiting}"
-    return f"{line}; go on with --after {one_line(page['next'])}" if page["next"] is not None else line
+    return f"{line}; go on with --after {shell_word(page['next'])}" if page["next"] is not None else line
 
 
 def show_one(session: Mapping[str, Any], draw: Callable[[], list[str]], *, json: bool) -> None:

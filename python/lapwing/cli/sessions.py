@@ -24,6 +24,7 @@ from lapwing.cli.session_options import (
     Prefix,
     Yes,
     confirm,
+    for_each,
 )
 from lapwing.cli.sessions_table import now_utc, sessions_table, subscriptions_table
 
@@ -92,5 +93,4 @@ def drop(
     """End sessions: a connection is closed (0x98), subscriptions and what waits go, a will is published."""
     api = SessionApi(*asked)
     confirm("end the session of", client_ids, yes=yes)
-    for client_id in client_ids:
-        api.end(client_id)
+    for_each(client_ids, api.end)

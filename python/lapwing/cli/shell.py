@@ -11,14 +11,13 @@ from lapwing.cli.common import examples
 from lapwing.cli.mqtt_options import (
     URL_DEFAULT,
     Ca,
-    Certificate,
-    Key,
     PasswordFile,
     Timeout,
     Url,
     Username,
     identity_of,
 )
+from lapwing.cli.tls_options import Certificate, Key
 
 app = typer.Typer()
 
@@ -49,7 +48,7 @@ def shell(
     exit code; with --keep-going the rest is run, and the first error's code comes at the end. The user name and the
     files are those of each connect to --url that names no others.
     """
-    who = identity_of(username, password_file, ca, cert, key)
+    who = identity_of(url, username, password_file, ca, cert, key)
     if sys.stdin.isatty() and sys.stdout.isatty():
         from lapwing.shell.terminal import run_terminal
 

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from lapwing.cli.http_api import HttpApi
 from lapwing.credentials import Credentials
 from lapwing.errors import LapwingError, OffsetAheadError, OffsetTrimmedError, StreamError, StreamUnknownError
+from lapwing.https import NO_FILES, TlsFiles
 
 _KINDS: dict[str, type[LapwingError]] = {
     "stream_unknown": StreamUnknownError,
@@ -39,8 +40,8 @@ class Page:
 class StreamApi:
     """One broker's streams over one kept connection; see ``HttpApi``."""
 
-    def __init__(self, url: str, credentials: Credentials | None = None, ca: str = "") -> None:
-        self._api = HttpApi(url, credentials, ca, kinds=_KINDS, other=StreamError)
+    def __init__(self, url: str, credentials: Credentials | None = None, tls: TlsFiles = NO_FILES) -> None:
+        self._api = HttpApi(url, credentials, tls, kinds=_KINDS, other=StreamError)
         self.url = self._api.url
 
     def streams(self) -> list[dict[str, Any]]:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lapwing.broker_url import without_user
 from lapwing.cli.again import Again
 from lapwing.cli.common import echo_json, examples
 from lapwing.cli.messages import payload_fields, property_list
 from lapwing.cli.mqtt_options import (
     URL_DEFAULT,
     Ca,
-    Certificate,
     ClientId,
-    Key,
     PasswordFile,
     ProtocolVersion,
     Qos,
@@ -25,6 +24,7 @@ from lapwing.cli.mqtt_options import (
     identity_of,
 )
 from lapwing.cli.standard_streams import check_reader
+from lapwing.cli.tls_options import Certificate, Key
 from lapwing.errors import LapwingError, TimedOutError
 from lapwing.text import one_line, payload_text
 
@@ -76,7 +76,7 @@ def sub(
 
     for each in filters:
         check_filter(each)
-    who = identity_of(username, password_file, ca, cert, key)
+    who = identity_of(url, username, password_file, ca, cert, key).at(url)
     client = Client(
         url,
         client_id=client_id,
@@ -90,7 +90,9 @@ def sub(
     received = _Receiver(client, filters, qos, as_json=json).run(count, timeout)
     if count is not None and received < count:
         remedy = "check the filter, or wait longer"
-        raise TimedOutError(f"{received} of {count} messages within {timeout:g} s", where=url, remedy=remedy)
+        raise TimedOutError(
+            f"{received} of {count} messages within {timeout:g} s", where=without_user(url), remedy=remedy
+        )
 
 
 class _Receiver:
@@ -104,7 +106,7 @@ class _Receiver:
         """Until there are ``count``, or ``timeout`` is over; returns how many came."""
         until = None if timeout is None else time.monotonic() + timeout
         missed = "; what was published meanwhile is missed"
-        again = Again(f"the broker at {self._client.url}", until=until, missed=missed)
+        again = Again(f"the broker at {without_user(self._client.url)}", until=until, missed=missed)
         self._connect()
         while True:
             try:

@@ -7,6 +7,7 @@ import time
 from typing import Any, Protocol
 
 from lapwing import _core
+from lapwing.broker_url import without_user
 from lapwing.cli.swarm_progress import SwarmProgress
 from lapwing.client.failures import core_failures
 
@@ -51,7 +52,7 @@ def run_swarm(profile: dict[str, Any], processes: int, *, quiet: bool) -> tuple[
         TimedOutError: not every client was ready in time.
     """
     whole = profile | {"workers": processes}
-    with core_failures(profile["url"]), SwarmProgress(profile, quiet=quiet) as shown:
+    with core_failures(without_user(profile["url"])), SwarmProgress(profile, quiet=quiet) as shown:
         outcomes, interrupted = _run_parts(whole, processes, shown)
         report = _core.swarm_report_json(json.dumps(whole), outcomes)
     return json.loads(report) | {"processes": processes}, interrupted

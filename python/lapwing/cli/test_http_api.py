@@ -11,6 +11,7 @@ import pytest
 from lapwing.cli import http_api as room
 from lapwing.cli.http_api import HttpApi
 from lapwing.errors import ConnectError, StreamError
+from lapwing.https import NO_FILES
 
 TIMEOUT_S = 30.0
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -23,7 +24,9 @@ class Server:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._listener.settimeout(TIMEOUT_S)
         self._thread = ThreadPoolExecutor(1)
-        self.api = HttpApi(f"http://127.0.0.1:{self._listener.getsockname()[1]}", None, "", kinds={}, other=StreamError)
+        self.api = HttpApi(
+            f"http://127.0.0.1:{self._listener.getsockname()[1]}", None, NO_FILES, kinds={}, other=StreamError
+        )
 
     def serve(self, *answers: int) -> Future[list[str]]:
         """The methods it was asked with, one connection after the other."""

@@ -9,6 +9,7 @@ from typing import Self
 
 from lapwing import _core
 from lapwing._core import CoreError
+from lapwing.broker_url import check_tls_files, without_user
 from lapwing.client.failures import core_failures
 from lapwing.client.message import Message
 from lapwing.client.version import version_of
@@ -35,7 +36,7 @@ class Client:
         username: User name, if any.
         password: Password, if any.
         ca: File with the authorities to trust over TLS, in PEM; none: those of this machine. The broker's name is
-            checked against its certificate, always.
+            checked against its certificate, always. This and the next two go with ``tls://`` and ``wss://`` only.
         certificate: File with this client's own certificate and its chain, in PEM.
         key: File with its key; none: it is in the certificate's.
         will: What the broker publishes if this client goes without a word.
@@ -68,6 +69,7 @@ class Client:
         timeout_s: float = 10.0,
     ) -> None:
         self.url = url
+        self._where = without_user(url)
         self.timeout_s = timeout_s
         self._client_id = client_id
         self._version = version_of(url, version)
@@ -78,17 +80,18 @@ class Client:
         self._username = username
         self._password = password.encode() if isinstance(password, str) else password
         self._files = {"ca": ca, "certificate": certificate, "key": key}
+        check_tls_files(url, self._files)
         self._will = will
         self._core: _core.Client | None = None
         if session_expiry_s and version is None and self._version < 5:
             remedy = "leave it out: clean_start=False keeps the session as the broker keeps those of MQTT 3.1.1"
-            raise ConfigError("MQTT-SN has no session_expiry_s", where=url, remedy=remedy)
+            raise ConfigError("MQTT-SN has no session_expiry_s", where=self._where, remedy=remedy)
         _check_numbers(keep_alive_s=keep_alive_s, receive_maximum=receive_maximum)
 
     def connect(self) -> Self:
         """Connects and waits for the broker's answer; a client that is connected stays so."""
         if self._core is None:
-            with core_failures(self.url):
+            with core_failures(self._where):
                 self._core = _core.Client(
                     self.url,
                     self._client_id,
@@ -115,7 +118,7 @@ class Client:
         """
         if self._core is None:
             return
-        with core_failures(self.url):
+        with core_failures(self._where):
             try:
                 self._core.disconnect(with_will=with_will, session_expiry_s=session_expiry_s, timeout_s=self.timeout_s)
             except CoreError as failure:
@@ -202,7 +205,7 @@ class Client:
 
     def flush(self, timeout_s: float | None = None) -> None:
         """Waits until everything is written and, at QoS 1 and 2, answered for good."""
-        with core_failures(self.url):
+        with core_failures(self._where):
             self._connected().flush(self.timeout_s if timeout_s is None else timeout_s)
 
     def subscribe(
@@ -247,7 +250,7 @@ class Client:
         """Takes the next message (and acknowledges it); ``None`` when none comes in time."""
         left_s = timeout_s
         while True:
-            with core_failures(self.url):
+            with core_failures(self._where):
                 row = self._connected().receive(min(left_s, _POLL_S))
             if row is not None:
                 return Message(*row)
@@ -278,7 +281,7 @@ class Client:
 
     def _connected(self) -> _core.Client:
         if self._core is None:
-            raise LapwingError("not connected", where=self.url, remedy="call connect(), or use `with`")
+            raise LapwingError("not connected", where=self._where, remedy="call connect(), or use `with`")
         return self._core
 
 

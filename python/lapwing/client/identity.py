@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from lapwing.broker_url import is_plain
 
 
 @dataclass(frozen=True)
@@ -22,3 +25,7 @@ class Identity:
     ca: str | None = None
     certificate: str | None = None
     key: str | None = None
+
+    def at(self, url: str) -> Self:
+        """The same at one broker: without files where there is no TLS."""
+        return replace(self, ca=None, certificate=None, key=None) if is_plain(url) else self

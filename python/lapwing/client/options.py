@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from lapwing import _core
+from lapwing.broker_url import check_tls_files, without_user
 from lapwing.client.failures import core_failures
 from lapwing.client.version import version_of
 from lapwing.errors import ConfigError, TimedOutError
@@ -34,7 +35,8 @@ class ConnectOptions(TypedDict, total=False):
         receive_maximum: Messages of QoS 1 and 2 not yet acknowledged, at most (5.0).
         username: User name, if any.
         password: Password, if any.
-        ca: File with the authorities to trust over TLS, in PEM; none: those of this machine.
+        ca: File with the authorities to trust over TLS, in PEM; none: those of this machine. This and the next two
+            go with ``tls://`` and ``wss://`` only.
         certificate: File with this client's own certificate and its chain, in PEM.
         key: File with its key; none: it is in the certificate's.
         timeout_s: For connecting, and for every call that waits and is not given its own, in seconds (10).
@@ -62,9 +64,12 @@ class LinkPlan:
         unknown = set(options) - set(ConnectOptions.__annotations__)
         if unknown:
             raise TypeError(f"unknown arguments: {', '.join(sorted(unknown))}")
+        files = {name: options.get(name) for name in ("ca", "certificate", "key")}
+        check_tls_files(url, files)
         password = options.get("password")
         expiry_s = options.get("session_expiry_s")
-        self.url = url
+        self.url = without_user(url)
+        """As errors show it."""
         self.timeout_s = options.get("timeout_s", 10.0)
         self.client_id = options.get("client_id") or f"lapwing-{secrets.token_hex(6)}"
         self.version = version_of(url, options.get("version"))

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from lapwing.broker_url import is_plain
 from lapwing.config.bridge_text import parse_kafka_topic
 from lapwing.config.off import OptionalFile
 from lapwing.config.several import refuse_all
@@ -144,13 +145,19 @@ class BridgeMqtt(BaseModel):
     """A file whose first line is the password."""
 
     ca: OptionalFile = None
-    """Authorities to trust, in PEM; "off": this machine's."""
+    """Authorities to trust over TLS, in PEM; "off": this machine's."""
 
     certificate: OptionalFile = None
     """The bridge's own certificate with its chain, in PEM."""
 
     key: OptionalFile = None
     """Its private key; "off": it is in the certificate's file."""
+
+    @model_validator(mode="after")
+    def _files_have_a_use(self) -> Self:
+        if is_plain(self.url) and (self.ca or self.certificate or self.key):
+            refuse_all(self, ["ca, certificate and key are for TLS: give url as tls://HOST:PORT, or wss://"])
+        return self
 
 
 class BridgeKafka(BaseModel):

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from lapwing.bridge.kafka_settings import consumer_settings, producer_settings
 from lapwing.config.bridge import BridgeSection
-from lapwing.config.bridge_sides import BridgeKafka
+from lapwing.config.bridge_sides import BridgeKafka, BridgeMqtt
 
 
 def _to_mqtt(name: str, **more: str) -> dict[str, str]:
@@ -40,3 +40,12 @@ def test_an_option_that_the_bridge_would_not_obey_is_refused() -> None:
     assert producer_settings(BridgeKafka.model_validate({"options": dict.fromkeys(obeyed, 7)}), {}).items() >= {
         (name, 7) for name in obeyed
     }
+
+
+@pytest.mark.parametrize("key", ["ca", "certificate", "key"])
+def test_files_for_tls_go_with_a_url_that_has_it(key: str) -> None:
+    for url in ("tcp://h", "ws://h"):
+        with pytest.raises(ValidationError, match="are for TLS: give url as tls://HOST:PORT"):
+            BridgeMqtt.model_validate({"url": url, key: "x.pem"})
+        BridgeMqtt.model_validate({"url": url, key: "off"})
+    BridgeMqtt.model_validate({"url": "tls://h", key: "x.pem"})

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
+from lapwing.broker_url import without_user
 from lapwing.client import Consumer, Delivery, Publisher
 from lapwing.client.options import ConnectOptions
 from lapwing.contracts.commands import ANSWERS, REGISTRATIONS, answer_topic, command_topic, registration_topic
@@ -44,7 +45,7 @@ class MqttWires:
     """
 
     def __init__(self, url: str, name: str, **connect: Unpack[ConnectOptions]) -> None:
-        self._url, self._name = url, name
+        self._url, self._name = without_user(url), name
         options: Any = dict(connect)
         self._publisher = Publisher(url, client_id=f"{name}-commands", **options)
         self._registrations = Consumer(

@@ -10,6 +10,7 @@ from typing import Any
 
 from lapwing.controller.mqtt_wires import MqttWires
 from lapwing.credentials import Credentials
+from lapwing.https import NO_FILES, TlsFiles
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.controller import ControllerJob
 from lapwing.pipeline.jobs.progress import JobResult
@@ -26,7 +27,7 @@ def run_controller_over_mqtt(
     *,
     broker: str,
     credentials: Credentials | None = None,
-    ca: str = "",
+    tls: TlsFiles = NO_FILES,
     name: str | None = None,
     until: Callable[[ControllerJob], None] | None = None,
     draw: bool = True,
@@ -39,7 +40,7 @@ def run_controller_over_mqtt(
         out: The output folder.
         broker: Where devices are: ``tcp://HOST:PORT``.
         credentials: Who the controller is there; None: nobody.
-        ca: File of the authorities to trust over TLS; empty: this machine's.
+        tls: Whom to trust over TLS there, and the controller's own certificate.
         name: See `MqttWires`; None: the one that is kept in ``out``.
         until: Waits, in place of `ControllerJob.wait`, for what ends the job.
         draw: Whether to draw pictures and report at the end.
@@ -49,7 +50,15 @@ def run_controller_over_mqtt(
         LapwingError: It cannot run, or failed; see `lapwing.errors`.
     """
     username, password = (credentials or Credentials()).login()
-    wires = MqttWires(broker, name or controller_name(Path(out)), username=username, password=password, ca=ca or None)
+    wires = MqttWires(
+        broker,
+        name or controller_name(Path(out)),
+        username=username,
+        password=password,
+        ca=tls.ca or None,
+        certificate=tls.certificate or None,
+        key=tls.key or None,
+    )
     running = ControllerJob(source, out, wires=wires, **job).start()
     try:
         (until or ControllerJob.wait)(running)

@@ -58,6 +58,9 @@ class ReadEndpoint:
         if wanted.reader is not None and looks_for_a_page(scope):
             self._counters.add("lapwing_http_readers_ignored_total")
             wanted = replace(wanted, reader=None)
+        if scope["method"] == "HEAD":
+            # Who asks for the headers alone has read nothing.
+            wanted = replace(wanted, reader=None)
         with self._places.hold(caller):
             response = await self._read(wanted, caller)
             # Until it has been sent, it counts with what clients hold.

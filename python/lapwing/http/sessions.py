@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
@@ -24,6 +24,8 @@ _Document = dict[str, Any]
 LIMIT_DEFAULT, LIMIT_MAX = 100, 10_000
 HEAD_DEFAULT, HEAD_MAX = 10, 100
 _LIST_PARAMETERS = ("prefix", "state", "longest", "limit", "after")
+_CLIENT_PARAMETERS = tuple(name for name in _LIST_PARAMETERS if name != "state")
+"""Of clients, all of whom are connected."""
 _ONE_PARAMETERS = ("head",)
 _STATES = ("connected", "away")
 _MEASURES = ("messages", "bytes")
@@ -78,7 +80,7 @@ class Sessions:
     async def index(self, request: Request) -> Response:
         """``GET /v1/sessions``: a page, by client id, or those with the longest queues."""
         caller_of(request.scope).need_to_observe()
-        return await self._page(request.query_params, lambda page: page)
+        return await self._page(request.query_params, lambda page: page, _LIST_PARAMETERS)
 
     async def one(self, request: Request) -> Response:
         """``GET`` and ``DELETE /v1/sessions/CLIENT``: what it subscribes to, and the head of its queue; or its end."""
@@ -98,7 +100,7 @@ class Sessions:
         def clients(page: _Document) -> _Document:
             return {"clients": [_client_of(session) for session in page.pop("sessions")], **page}
 
-        return await self._page(request.query_params, clients, state="connected")
+        return await self._page(request.query_params, clients, _CLIENT_PARAMETERS, state="connected")
 
     async def client(self, request: Request) -> Response:
         """``GET`` and ``DELETE /v1/clients/CLIENT``: one connection; or its end, which leaves the session."""
@@ -118,7 +120,7 @@ class Sessions:
         def queues(page: _Document) -> _Document:
             return {"queues": [_queue_of(session) for session in page.pop("sessions")], **page}
 
-        return await self._page(request.query_params, queues, waiting=True)
+        return await self._page(request.query_params, queues, _LIST_PARAMETERS, waiting=True)
 
     async def queue(self, request: Request) -> Response:
         """``GET`` and ``DELETE /v1/queues/CLIENT``: what has waited longest; or none of it any more."""
@@ -141,11 +143,12 @@ class Sessions:
         self,
         query: QueryParams,
         shown: Callable[[_Document], _Document],
+        known: Sequence[str],
         *,
         waiting: bool = False,
         state: str | None = None,
     ) -> Response:
-        check_names(query, _LIST_PARAMETERS)
+        check_names(query, known)
         longest, after = query.get("longest"), query.get("after")
         if longest is not None:
             choice("longest", longest, _MEASURES)

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from lapwing._core import CoreError, Fleet, monotonic_ns
+from lapwing.broker_url import without_user
 from lapwing.client.failures import core_failures
 from lapwing.errors import ConnectError, TimedOutError
 from lapwing.lab.source import Batch, Source
@@ -83,7 +84,7 @@ class FleetRun:
         judged_from_s: float = 0.0,
         late_ms: float = 100.0,
     ) -> None:
-        self._url = url
+        self._url = without_user(url)
         self._qos = qos
         config = {
             "url": url,

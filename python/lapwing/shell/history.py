@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,6 +15,8 @@ from lapwing.regular_file import file_only
 from lapwing.shell.words import split
 
 _LINES_MAX = 1_000
+_USER_IN_URL = re.compile(r"://\S*@|(?:^|\s)-(?:u|-url)[\s=]*\S*@")
+"""No broker takes one there, but the line was typed."""
 
 
 def history_file() -> Path:
@@ -76,6 +79,8 @@ def has_password(line: str) -> bool:
         words = split(line)
     except LapwingError:
         words = line.split()
+    if _USER_IN_URL.search(line):
+        return True
     # Near misses too: a mistyped option is an error, but its line is remembered like any other.
     names = (word.partition("=")[0] for word in words if word.startswith("-"))
     return any(get_close_matches(name, ["--password"], cutoff=0.7) for name in names if name != "--password-file")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
+from lapwing.broker_url import check_tls_files
 from lapwing.client.identity import Identity
 from lapwing.credentials import PASSWORD_VARIABLE, read_secret
 from lapwing.errors import ConfigError
@@ -13,19 +14,24 @@ from lapwing.shell.verbs import Connect
 
 
 def identified(
-    command: Connect, who: Identity, *, same_broker: bool, ask_password: Callable[[str], str] | None
+    command: Connect, url: str, who: Identity, *, same_broker: bool, ask_password: Callable[[str], str] | None
 ) -> Connect:
     """``command`` with user, password and files filled in.
 
     Args:
         command: What the line said.
-        who: What the shell was started with; its user is for its own broker only, whatever is behind another URL.
+        url: The broker that it is about.
+        who: What the shell was started with; its user is for its own broker only, whatever is behind another URL, and
+            its files are for those with TLS.
         same_broker: Whether this is that broker.
         ask_password: Asks somebody; None: nobody is there.
 
     Raises:
-        ConfigError: a password's file cannot be read, or there is a password and no user.
+        ConfigError: a password's file cannot be read, or there is a password and no user; or a file is for TLS, and the
+            broker's URL has none.
     """
+    check_tls_files(url, {"--ca": command.ca, "--cert": command.certificate, "--key": command.key})
+    who = who.at(url)
     command = replace(
         command,
         ca=command.ca or who.ca,

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from threading import Lock, Thread
 from typing import Any, Protocol, TypeVar
 
+from lapwing.broker_url import without_user
 from lapwing.client import Client, Message
 from lapwing.client.version import version_of
 from lapwing.errors import LapwingError
@@ -45,7 +46,7 @@ class Link:
 
     Attributes:
         settings: How it was connected.
-        url: The broker.
+        url: The broker, as it may be shown.
         version: 5 (MQTT 5.0) or 4 (3.1.1).
         subscriptions: Filters the broker has granted, with their QoS; changed by the link's thread only.
         lost: Why the connection is over, if it is.
@@ -53,7 +54,8 @@ class Link:
 
     def __init__(self, settings: Connect, url: str, timeout_s: float, listener: Listener) -> None:
         self.settings = settings
-        self.url = url
+        self.url = without_user(url)
+        self._url = url
         self.version = version_of(url, settings.version)
         self.subscriptions: dict[str, int] = {}
         self.lost: LapwingError | None = None
@@ -140,7 +142,7 @@ class Link:
     def _new_client(self, resume: bool, session_expiry_s: int, *, with_will: bool) -> Client:
         settings = self.settings
         return Client(
-            self.url,
+            self._url,
             client_id=settings.client_id,
             version=self.version,
             clean_start=not resume,

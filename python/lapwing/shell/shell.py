@@ -119,7 +119,7 @@ class Shell:
         if self.links.connected(name):
             raise ConfigError(f"{name!r} is connected already", remedy=f"use {name}, or disconnect {name} first")
         url = command.url or self._url
-        settings = identified(command, self._who, same_broker=url == self._url, ask_password=self._ask_password)
+        settings = identified(command, url, self._who, same_broker=url == self._url, ask_password=self._ask_password)
         link = Link(settings, url, self._timeout_s, self)
         resumed = link.open()
         self.links.add(link)

@@ -15,6 +15,7 @@ from prompt_toolkit.history import DummyHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 
+from lapwing.broker_url import without_user
 from lapwing.client.identity import Identity
 from lapwing.errors import LapwingError
 from lapwing.shell.completion import Known, candidates
@@ -73,7 +74,7 @@ class _Terminal:
 
     def __init__(self, shell: Shell, url: str) -> None:
         self._shell = shell
-        self._url = url
+        self._url = without_user(url)
         self._session: PromptSession[str] = PromptSession(
             self.prompt,
             history=self._history(),

@@ -11,6 +11,7 @@ from lapwing.errors import ConfigError
 from lapwing.shell.identified import identified
 from lapwing.shell.verbs import Connect
 
+URL = "tls://broker.example"
 WHO = Identity("root", "toor", ca="ca.pem", certificate="c.pem", key="c.key")
 
 
@@ -20,7 +21,8 @@ def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def who(command: Connect, *, same_broker: bool = True, typed: str | None = None) -> tuple[str | None, str | None]:
-    made = identified(command, WHO, same_broker=same_broker, ask_password=None if typed is None else lambda _: typed)
+    ask_password = None if typed is None else lambda _: typed
+    made = identified(command, URL, WHO, same_broker=same_broker, ask_password=ask_password)
     return made.username, made.password
 
 
@@ -44,10 +46,17 @@ def test_a_password_comes_from_the_line_a_file_the_environment_or_somebody(
 
 
 def test_files_are_the_lines_own_or_the_shells() -> None:
-    made = identified(Connect("d1"), WHO, same_broker=False, ask_password=None)
+    made = identified(Connect("d1"), URL, WHO, same_broker=False, ask_password=None)
     assert (made.ca, made.certificate, made.key) == ("ca.pem", "c.pem", "c.key")
-    made = identified(Connect("d1", ca="x", certificate="y"), WHO, same_broker=True, ask_password=None)
+    made = identified(Connect("d1", ca="x", certificate="y"), URL, WHO, same_broker=True, ask_password=None)
     assert (made.ca, made.certificate, made.key) == ("x", "y", None), "a key belongs to its certificate"
+
+
+def test_files_are_for_brokers_with_tls() -> None:
+    made = identified(Connect("d1"), "tcp://h", WHO, same_broker=False, ask_password=None)
+    assert (made.ca, made.certificate, made.key) == (None, None, None)
+    with pytest.raises(ConfigError, match=r"--cert is for TLS, and tcp:// has none \(tcp://h\): write tls://"):
+        identified(Connect("d1", certificate="y"), "tcp://h", WHO, same_broker=False, ask_password=None)
 
 
 def test_a_password_needs_a_user() -> None:

@@ -9,6 +9,7 @@ use crate::address::Address;
 use crate::error::ClientError;
 use crate::tls_options::TlsOptions;
 use lapwing_files::{CERTIFICATE_BYTES_MAX, read_file, without_marks};
+use rustls::crypto::ring::sign::any_supported_type;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -31,8 +32,7 @@ pub(crate) fn client_config(options: &TlsOptions) -> Result<Arc<ClientConfig>, C
         (None, None) => builder.with_no_client_auth(),
         (Some(certificate), key) => {
             // Chain and key may lie in one file.
-            let key_file = key.as_ref().unwrap_or(certificate);
-            let key = PrivateKeyDer::from_pem_slice(&read(key_file)?).map_err(|error| unusable(key_file, &error))?;
+            let key = private_key(key.as_ref().unwrap_or(certificate))?;
             builder
                 .with_client_auth_cert(certificates(certificate)?, key)
                 .map_err(|error| unusable(certificate, &error))?
@@ -120,11 +120,22 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ClientError
     }
 }
 
+/// The first private key in `path`. Whether it is a key at all is asked here, where the file to blame is known.
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, ClientError> {
+    let key = PrivateKeyDer::from_pem_slice(&read(path)?).ok();
+    key.filter(|key| any_supported_type(key).is_ok()).ok_or_else(|| {
+        let why = "there is no private key that can be read in this file; \
+                   give one of RSA, ECDSA or Ed25519 in PEM (PKCS#8, PKCS#1 or SEC1), without a pass phrase";
+        unusable(path, &why)
+    })
+}
+
 fn read(path: &Path) -> Result<Vec<u8>, ClientError> {
     let bytes = read_file(path, CERTIFICATE_BYTES_MAX).map_err(|error| unusable(path, &error))?;
     Ok(without_marks(&bytes).into_owned())
 }
 
 fn unusable(path: &Path, why: &impl std::fmt::Display) -> ClientError {
-    ClientError::Invalid(format!("{} cannot be used for TLS: {why}", path.display()))
+    let shown = if path.as_os_str().is_empty() { "a file without a name".into() } else { path.to_string_lossy() };
+    ClientError::Invalid(format!("{shown} cannot be used for TLS: {why}"))
 }

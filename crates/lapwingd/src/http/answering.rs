@@ -108,7 +108,8 @@ impl Answering {
             Route::Streams => self.streams.index(caller),
             Route::Stream(name) => self.streams.info(caller, name),
             Route::Read(name, partition) => {
-                self.streams.read(caller, (name, partition), &request.query, is_link, &self.counters)
+                let only_head = request.method == "HEAD";
+                self.streams.read(caller, (name, partition), &request.query, is_link, only_head, &self.counters)
             }
             Route::Reader(name, reader) => self.streams.forget(caller, name, reader),
             Route::Metrics => {

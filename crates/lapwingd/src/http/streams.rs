@@ -61,6 +61,7 @@ impl Streams {
         (name, partition): (&str, &str),
         query: &Query,
         is_link: bool,
+        only_head: bool,
         counters: &Counters,
     ) -> Result<Answer, HttpError> {
         // First of all: who may not read a stream learns nothing of it, not even that a parameter is wrong.
@@ -70,6 +71,8 @@ impl Streams {
             counters.add(READERS_IGNORED, 1);
             wanted.reader = None;
         }
+        // Who asks for the headers alone has read nothing.
+        wanted.reader = wanted.reader.filter(|_| !only_head);
         let is_open = caller.standing == Standing::Open;
         let place = self.places.take(caller.name.as_deref(), is_open, self.node.is_memory_high());
         let place = place.inspect_err(|_| counters.add(READS_REFUSED, 1))?;

@@ -19,7 +19,7 @@ use crate::serials::Serials;
 use crate::sim_client::{Hearing, Publisher, SimClient, Stage, Subscriber};
 use crate::wait::wait;
 use credit::Credit;
-use lapwing_client::{Address, ClientError, Protocol};
+use lapwing_client::{Address, ClientError, Protocol, without_user};
 use lapwing_codec::ReasonCode;
 use lapwing_sn::peer::Phase;
 use mio::{Events, Poll};
@@ -340,7 +340,7 @@ pub(crate) fn look_up(url: &str) -> Result<Target, SwarmError> {
     let address = Address::parse(url).and_then(Address::bare);
     let is_sn = address.as_ref().is_ok_and(|address| address.scheme.is_sn());
     let found = address.and_then(|address| address.resolve()).map_err(|error| match error {
-        ClientError::Invalid(what) => SwarmError::Profile { key: "url", value: url.to_owned(), remedy: what },
+        ClientError::Invalid(what) => SwarmError::Profile { key: "url", value: without_user(url), remedy: what },
         error => SwarmError::Client { client_id: "all".to_owned(), reason: error.to_string(), label: error.label() },
     })?;
     // `resolve` gives at least one; IPv4 first, because a broker on "localhost" often listens only there.

@@ -27,7 +27,7 @@ from lapwing.errors import (
     StreamError,
     StreamUnknownError,
 )
-from lapwing.https import open_connection, tls_reason, wrong_port
+from lapwing.https import NO_FILES, TlsFiles, open_connection, tls_reason, wrong_port
 from lapwing.pipeline.source.address import StreamAddress
 
 _SCHEMA = ENVELOPE.arrow_schema()
@@ -78,7 +78,7 @@ class StreamClient:
         timeout_s: For a connection and for each answer.
         retry_s: How long a lost connection is tried again before `ConnectError`; 0: not at all.
         credentials: Who reads.
-        ca: File of the authorities to trust over TLS; empty: those of this machine.
+        tls: Whom to trust over TLS, and the client's own certificate.
     """
 
     def __init__(
@@ -88,13 +88,13 @@ class StreamClient:
         timeout_s: float = 30.0,
         retry_s: float = 0.0,
         credentials: Credentials | None = None,
-        ca: str = "",
+        tls: TlsFiles = NO_FILES,
     ) -> None:
         self.address = address
         self._timeout_s = timeout_s
         self._retry_s = retry_s
         self._credentials = credentials or Credentials()
-        self._ca = ca
+        self._tls = tls
         self._connection: http.client.HTTPConnection | None = None
 
     def __enter__(self) -> Self:
@@ -172,11 +172,9 @@ class StreamClient:
                 return self._once(target)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
-                if isinstance(error, OSError) and (reason := tls_reason(error)):
-                    if wrong := self._wrong_port(error):
-                        raise ConnectError(wrong[0], where=str(self.address), remedy=wrong[1]) from None
-                    remedy = "give the authority's certificate as ca, and the name that the broker's certificate has"
-                    raise ConnectError(reason, where=str(self.address), remedy=remedy) from None
+                if isinstance(error, OSError) and (told := tls_reason(error)):
+                    what, remedy = self._wrong_port(error) or told
+                    raise ConnectError(what, where=str(self.address), remedy=remedy) from None
                 if time.monotonic() >= deadline:
                     if wrong := self._wrong_port(error):
                         raise ConnectError(wrong[0], where=str(self.address), remedy=wrong[1]) from None
@@ -205,7 +203,7 @@ class StreamClient:
     def _once(self, target: str) -> tuple[Mapping[str, str], bytes]:
         if self._connection is None:
             to = self.address
-            self._connection = open_connection(to.scheme, to.host, to.port, timeout_s=self._timeout_s, ca=self._ca)
+            self._connection = open_connection(to.scheme, to.host, to.port, timeout_s=self._timeout_s, tls=self._tls)
         self._connection.request("GET", target, headers=self._credentials.headers())
         answer = self._connection.getresponse()
         body = answer.read()

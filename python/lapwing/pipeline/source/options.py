@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
+from lapwing.broker_url import check_tls_files
 from lapwing.credentials import Credentials, find_credentials
+from lapwing.https import TlsFiles
 from lapwing.pipeline.source.address import StreamAddress
 from lapwing.pipeline.source.client import StreamClient
 from lapwing.pipeline.source.typed import offsets_option, typed_options, wrong_option
@@ -58,6 +60,10 @@ class SourceOptions:
     """A file whose first line is the user's password; without one: ``LAPWING_PASSWORD``."""
     ca: str = ""
     """A file with the authorities to trust over https, in PEM; empty: those of the machine."""
+    certificate: str = ""
+    """A file with the reader's own certificate and its chain, in PEM, where the broker asks for one over https."""
+    key: str = ""
+    """A file with its key, without a pass phrase; empty: it is in the certificate's."""
     token: str = field(default="", repr=False)
     """A token itself: it travels to the workers inside Spark, where a file or the environment would not."""
     password: str = field(default="", repr=False)
@@ -75,6 +81,7 @@ class SourceOptions:
             raise wrong_option("url", "", "give http://HOST:PORT/v1/streams/NAME", _WHERE)
         options = cls(**typed)
         StreamAddress.parse(options.url)
+        check_tls_files(options.url, options.tls_files()._asdict())
         options._check()
         return options
 
@@ -93,8 +100,12 @@ class SourceOptions:
             timeout_s=self.timeout_s,
             retry_s=self.retry_s,
             credentials=self.credentials(),
-            ca=self.ca,
+            tls=self.tls_files(),
         )
+
+    def tls_files(self) -> TlsFiles:
+        """Whom to trust, and the reader's own certificate: files of the machine that asks."""
+        return TlsFiles(self.ca, self.certificate, self.key)
 
     def credentials(self) -> Credentials:
         """Who reads: looked up on the machine that asks, so that a file or a variable need not travel."""

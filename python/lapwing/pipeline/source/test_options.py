@@ -43,11 +43,15 @@ def test_an_address_is_read(url: str, said: str) -> None:
         f"{URL}#a",
         "http://h:0",
         "http://h\n:1",
+        "http://me:horse@h",
+        "http://me:ho/rse@h",
+        "http://me/ho/rse@h",
     ],
 )
 def test_no_address_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match=r"HTTP|URL|stream"):
+    with pytest.raises(ConfigError, match=r"HTTP|URL|stream") as failure:
         StreamAddress.parse(url)
+    assert "rse" not in str(failure.value)
 
 
 def test_options_are_typed_and_case_does_not_count() -> None:
@@ -90,6 +94,14 @@ def test_an_end_before_the_start_is_named() -> None:
         SourceOptions.parse({"url": URL, "start": start, "until": until})
     with pytest.raises(ConfigError, match="it ends before start"):
         SourceOptions.parse({"url": URL, "start": '{"0": 5}', "until": '{"0": 4}'})
+
+
+@pytest.mark.parametrize("name", ["ca", "certificate", "key"])
+def test_files_for_tls_go_with_https(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} is for TLS, and http:// has none .*: write https://"):
+        SourceOptions.parse({"url": URL, name: "x.pem"})
+    options = SourceOptions.parse({"url": URL.replace("http", "https"), name: "x.pem"})
+    assert options.tls_files()._asdict()[name] == "x.pem"
 
 
 def test_the_address_is_needed() -> None:
