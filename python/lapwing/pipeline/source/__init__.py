@@ -8,5 +8,6 @@ Rules:
   meets it stops.
 - ``ReadAllAvailable`` means all; the target of ``AvailableNow`` is fixed once, before the first batch.
 - Nothing is trimmed on ``commit``: Spark's lags by one batch and misses the last.
+- How far a query is, its driver tells the broker (`named_reader`) as Spark asks for the next batch; its tasks do not.
 - Errors cross Spark's worker and JVM as one marked line (`lapwing.pipeline.errors`), and come out as themselves.
 """
