@@ -294,8 +294,8 @@ impl RetainedTable {
         (messages, next)
     }
 
-    /// Whether a message that has not expired is retained under `filter`. Looks at a bounded part of the tree: beyond, it may say
-    /// so of none.
+    /// Whether a message that has not expired may be retained under `filter`. It looks at a bounded part of the tree, and says yes
+    /// where it has not looked at all.
     pub(crate) fn has_any(&self, filter: &str, now_ms: u64) -> bool {
         let mut found = false;
         let next = self.topics.page(filter, None, NODES_LOOKED_AT, |kept, _| {
