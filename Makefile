@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft test-32-bit one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools pages
+.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft test-32-bit one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools bisquitt pages
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -62,7 +62,7 @@ $(CACHE)/peers: tools/prepare.py | $(CACHE)/toolchain
 
 INTEROP := $(CACHE)/interop
 PROGRAMS := tests/interop/programs
-interop-clients: $(CACHE)/node-clients $(INTEROP)/hivemq/Main.class $(INTEROP)/paho_c mqtt-sn-tools ## other people's MQTT clients, for the tests
+interop-clients: $(CACHE)/node-clients $(INTEROP)/hivemq/Main.class $(INTEROP)/paho_c mqtt-sn-tools bisquitt ## other people's MQTT clients, for the tests
 
 $(CACHE)/node-clients: tests/interop/package-lock.json $(CACHE)/peers
 	@npm ci --prefix tests/interop --no-audit --no-fund --loglevel=error
@@ -84,6 +84,11 @@ $(INTEROP)/paho_c: $(wildcard $(PROGRAMS)/paho_c/*.[ch]) | $(CACHE)/peers
 mqtt-sn-tools: | $(CACHE)/toolchain
 	$(call step,clients of MQTT-SN in C)
 	@-$(PYTHON) tools/mqtt_sn_tools.py $(INTEROP)/mqtt-sn-tools
+
+bisquitt: | $(CACHE)/toolchain
+	$(call step,a client of MQTT-SN in Go)
+	@GOTOOLCHAIN=local GOFLAGS=-buildvcs=false go build -C tests/mqtt_sn/bisquitt -o $(abspath $(INTEROP))/bisquitt/device . 2>$(CACHE)/bisquitt.log \
+		|| echo "    bisquitt is not to be had here: $$(tail -n 1 $(CACHE)/bisquitt.log)"
 
 # With TARGET for another machine: that is linked by zig's compiler, which has the C libraries of all of them.
 lapwingd: $(CACHE)/toolchain $(if $(TARGET),$(CACHE)/cross) ## the broker as one executable without Python: target/edge/lapwingd (TARGET=aarch64-unknown-linux-musl: for other machines)

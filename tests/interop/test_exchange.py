@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from clients import ALL
 from clients.message import Message
 from clients.peer import VERSIONS, Connected, Peer
+from clients.roster import ALL
 
 MESSAGES_PER_QOS = 10
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from certificates import Certificates
-from clients import ALL
 from clients.endpoint import Endpoints
 from clients.peer import VERSIONS, Peer
+from clients.roster import ALL
 
 REFUSED = re.compile(r"user ?name|authori|\((4|5|134|135):")
 """Clients' words for the return codes 4 and 5 of 3.1.1 and the reason codes 0x86 and 0x87 of 5.0."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 import pytest
-from clients import ALL, PAHO
 from clients.endpoint import SCHEMES, Endpoints
 from clients.message import NONE, Message, Properties
 from clients.peer import VERSIONS, Connected, Peer
+from clients.roster import ALL, PAHO
 
 MESSAGES_PER_QOS = 20
 PROPERTIES = Properties(

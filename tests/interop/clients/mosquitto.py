@@ -9,9 +9,10 @@ from contextlib import ExitStack, contextmanager
 from itertools import groupby
 from typing import Any
 
+from program import Program
+
 from clients.endpoint import Endpoint
 from clients.message import Message, Properties
-from clients.process import Program
 
 _VERSIONS = {4: "mqttv311", 5: "mqttv5"}
 _NAMES = {"content_type": "content-type", "response_topic": "response-topic", "correlation": "correlation-data"}

@@ -16,14 +16,17 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
+
+from program import Program
 
 from clients.endpoint import SCHEMES, Endpoint
 from clients.message import Message
-from clients.process import Program
 
 VERSIONS = (4, 5)
 _numbers = itertools.count(1)
+_INTEROP = Path(__file__).parent.parent
 
 
 class Session(Protocol):
@@ -83,13 +86,13 @@ class ProgramPeer:
     @contextmanager
     def connect(self, endpoint: Endpoint, version: int, will: Message | None = None) -> Iterator[Session]:
         """See `Peer`."""
-        with Program([*self.command(), *self._arguments(endpoint, version, will)]) as program:
+        with Program([*self.command(), *self._arguments(endpoint, version, will)], _INTEROP) as program:
             program.next("connected")
             yield _ProgramSession(program)
 
     def refusal(self, endpoint: Endpoint, version: int) -> str:
         """See `Peer`."""
-        with Program([*self.command(), *self._arguments(endpoint, version, None)]) as program:
+        with Program([*self.command(), *self._arguments(endpoint, version, None)], _INTEROP) as program:
             assert program.wait() == 1, program.said()
             return program.said()
 

@@ -179,8 +179,10 @@ impl Client {
             self.forget_id(ack, predefined);
         }
         let Some(answer) = self.in_flight.answered(message, cx) else { return Event::Nothing };
-        if let Answer::Registered(Some(id), ReturnCode::ACCEPTED) = answer {
-            self.registrations.confirm(id);
+        match answer {
+            Answer::Registered(Some(id), ReturnCode::ACCEPTED) => self.registrations.confirm(id),
+            Answer::Registered(Some(id), _) => self.registrations.deny(id),
+            _ => {}
         }
         Event::Answered(answer)
     }

@@ -1,6 +1,6 @@
 //! The one message in flight to a client (6.10), sent again until it is answered (6.13).
 
-use crate::{EncodeError, Message, MsgId, PublishQoS, QoS, ReturnCode, TopicId};
+use crate::{EncodeError, Message, MsgId, PublishQoS, QoS, Register, ReturnCode, TopicId};
 
 use super::Context;
 
@@ -23,7 +23,11 @@ struct Waiting {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaited {
-    RegAck(Option<TopicId>),
+    RegAck {
+        topic_id: Option<TopicId>,
+        /// The client was told before, and may have heard it.
+        is_repeated: bool,
+    },
     PubAck,
     PubRec,
     PubComp,
@@ -32,7 +36,8 @@ enum Awaited {
 /// What the client said of the message in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// REGACK to the REGISTER of this id.
+    /// REGACK to the REGISTER of this id. Some clients refuse by 0x02 what they know already: of a REGISTER that was said before
+    /// that is no refusal. Who does not know the id will say so of the PUBLISH.
     Registered(Option<TopicId>, ReturnCode),
     /// PUBACK: the PUBLISH is over. To one of QoS 2 it can only be a refusal.
     Published(ReturnCode),
@@ -71,12 +76,35 @@ impl InFlight {
     /// # Errors
     /// It cannot be written, or nothing would answer it; nothing is in flight that was not.
     pub fn send(&mut self, message: &Message<'_>, cx: &mut Context<'_>) -> Result<usize, EncodeError> {
-        if !self.is_free() {
-            return Err(EncodeError::NotRepresentable("a second message in flight"));
-        }
         let Some((awaited, msg_id)) = awaited(message) else {
             return Err(EncodeError::NotRepresentable("a wait for a message that nothing answers"));
         };
+        self.begin(message, awaited, msg_id, cx)
+    }
+
+    /// The same for a REGISTER; `is_repeated`: the client was told of this id before, and may have heard it.
+    /// # Errors
+    /// As for [`InFlight::send`].
+    pub(super) fn register(
+        &mut self,
+        register: Register<'_>,
+        is_repeated: bool,
+        cx: &mut Context<'_>,
+    ) -> Result<usize, EncodeError> {
+        let awaited = Awaited::RegAck { topic_id: register.topic_id, is_repeated };
+        self.begin(&Message::Register(register), awaited, register.msg_id, cx)
+    }
+
+    fn begin(
+        &mut self,
+        message: &Message<'_>,
+        awaited: Awaited,
+        msg_id: MsgId,
+        cx: &mut Context<'_>,
+    ) -> Result<usize, EncodeError> {
+        if !self.is_free() {
+            return Err(EncodeError::NotRepresentable("a second message in flight"));
+        }
         let start = cx.out.len();
         let len = message.encode(&cx.settings.limits, cx.out)?;
         let bytes = cx.out[start..].into();
@@ -92,8 +120,9 @@ impl InFlight {
         let waiting = self.waiting.as_ref()?;
         let (id, awaited) = (waiting.msg_id, waiting.awaited);
         let answer = match (message, awaited) {
-            (Message::RegAck(ack), Awaited::RegAck(topic)) if ack.msg_id == Some(id) => {
-                Answer::Registered(topic, ack.code)
+            (Message::RegAck(ack), Awaited::RegAck { topic_id, is_repeated }) if ack.msg_id == Some(id) => {
+                let has_it = is_repeated && ack.code == ReturnCode::INVALID_TOPIC_ID;
+                Answer::Registered(topic_id, if has_it { ReturnCode::ACCEPTED } else { ack.code })
             }
             (Message::PubAck(ack), Awaited::PubAck) if ack.msg_id == Some(id) => Answer::Published(ack.code),
             (Message::PubAck(ack), Awaited::PubRec) if ack.msg_id == Some(id) && !ack.code.is_accepted() => {
@@ -127,8 +156,10 @@ impl InFlight {
         }
         waiting.retries += 1;
         waiting.due_ms = cx.now_ms + cx.settings.retry_ms;
-        if matches!(waiting.awaited, Awaited::PubAck | Awaited::PubRec) {
-            crate::publish::set_dup(&mut waiting.bytes);
+        match &mut waiting.awaited {
+            Awaited::PubAck | Awaited::PubRec => crate::publish::set_dup(&mut waiting.bytes),
+            Awaited::RegAck { is_repeated, .. } => *is_repeated = true,
+            Awaited::PubComp => {}
         }
         cx.out.extend_from_slice(&waiting.bytes);
         Overdue::Resent
@@ -142,7 +173,9 @@ impl InFlight {
 
 fn awaited(message: &Message<'_>) -> Option<(Awaited, MsgId)> {
     match message {
-        Message::Register(register) => Some((Awaited::RegAck(register.topic_id), register.msg_id)),
+        Message::Register(register) => {
+            Some((Awaited::RegAck { topic_id: register.topic_id, is_repeated: false }, register.msg_id))
+        }
         Message::Publish(publish) => {
             let awaited =
                 if publish.qos == PublishQoS::Level(QoS::ExactlyOnce) { Awaited::PubRec } else { Awaited::PubAck };
@@ -230,6 +263,23 @@ mod tests {
         client.sent("09 0A 0102 0001 'a/b' 09 0A 0102 0001 'a/b'");
         let answer = Answer::Registered(TopicId::new(0x0102), ReturnCode::ACCEPTED);
         assert_eq!(client.hear("07 0B 0102 0001 00"), Some(answer));
+    }
+
+    /// Is a client that refuses what it knows already taken to know it, and one that refuses the first REGISTER at its word?
+    #[test]
+    fn section_6_10_a_refusal_of_a_repeated_register_is_none() {
+        let mut client = Client::new();
+        let refused = Answer::Registered(TopicId::new(0x0102), ReturnCode::INVALID_TOPIC_ID);
+        let accepted = Answer::Registered(TopicId::new(0x0102), ReturnCode::ACCEPTED);
+        client.send("09 0A 0102 0001 'a/b'", 0).unwrap();
+        assert_eq!(client.hear("07 0B 0102 0001 02"), Some(refused));
+        client.send("09 0A 0102 0001 'a/b'", 0).unwrap();
+        assert_eq!(client.tick(10), Overdue::Resent);
+        assert_eq!(client.hear("07 0B 0102 0001 02"), Some(accepted));
+        client.send("09 0A 0102 0001 'a/b'", 0).unwrap();
+        assert_eq!(client.tick(10), Overdue::Resent);
+        let unwanted = Answer::Registered(TopicId::new(0x0102), ReturnCode::NOT_SUPPORTED);
+        assert_eq!(client.hear("07 0B 0102 0001 03"), Some(unwanted));
     }
 
     #[test]

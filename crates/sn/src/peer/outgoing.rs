@@ -64,7 +64,8 @@ impl Client {
             Address::Untold(_) if !self.in_flight.is_free() => Ok(Delivery::Wait),
             Address::Untold(id) => {
                 let register = Register { topic_id: Some(id), msg_id: self.next_id(), topic: message.topic };
-                self.in_flight.send(&Message::Register(register), cx)?;
+                let is_repeated = self.registrations.tell(id);
+                self.in_flight.register(register, is_repeated, cx)?;
                 Ok(Delivery::Registering)
             }
             Address::Known(topic) => self.send_publish(message, topic, cx),

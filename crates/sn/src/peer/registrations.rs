@@ -5,12 +5,23 @@ use crate::TopicId;
 /// Topic ids of one client. They are valid as long as its session is; MQTT-SN has no way to take one back.
 #[derive(Clone, Debug, Default)]
 pub struct Registrations {
-    /// The topic of id 1, 2, ..., and whether the client has confirmed that it knows it.
-    topics: Vec<(Box<str>, bool)>,
+    /// The topic of id 1, 2, ..., and what the client knows of it.
+    topics: Vec<(Box<str>, Knowledge)>,
     /// Places in `topics` in the order of their names, from so many on that looking through them takes longer. Most clients
     /// have one or two, for which a hash table is larger than all else that is known of them.
     #[expect(clippy::box_collection, reason = "a list's own three words would be in every client")]
     by_name: Option<Box<Vec<u16>>>,
+}
+
+/// What a client knows of an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Knowledge {
+    /// Nothing: it was not told, or says so.
+    Nothing,
+    /// It was told by REGISTER and has not answered, or may have forgotten it since.
+    Perhaps,
+    /// It has confirmed it.
+    Confirmed,
 }
 
 /// So many topics are looked through one by one.
@@ -54,7 +65,7 @@ impl Registrations {
             return Registration::Full;
         };
         make_room(&mut self.topics);
-        self.topics.push((topic.into(), false));
+        self.topics.push((topic.into(), Knowledge::Nothing));
         self.note_name(place, id.get() - 1);
         Registration::Untold(id)
     }
@@ -93,21 +104,25 @@ impl Registrations {
 
     /// The client has accepted the REGISTER of this id; one that there is not changes nothing.
     pub fn confirm(&mut self, id: TopicId) {
-        if let Some((_, is_known)) = self.topics.get_mut(index(id)) {
-            *is_known = true;
-        }
+        self.note(id, Knowledge::Confirmed);
+    }
+
+    /// A REGISTER of this id goes to the client. Whether one has before, and may have arrived.
+    pub(super) fn tell(&mut self, id: TopicId) -> bool {
+        let is_repeated = self.knowledge(id) == Some(Knowledge::Perhaps);
+        self.note(id, Knowledge::Perhaps);
+        is_repeated
     }
 
     /// The client may have forgotten its ids: each is told again before a message has it.
     pub fn untell(&mut self) {
-        self.topics.iter_mut().for_each(|(_, is_known)| *is_known = false);
+        let confirmed = self.topics.iter_mut().filter(|(_, knowledge)| *knowledge == Knowledge::Confirmed);
+        confirmed.for_each(|(_, knowledge)| *knowledge = Knowledge::Perhaps);
     }
 
-    /// The client does not know this id, as it says; one that there is not changes nothing.
+    /// The client does not know this id, as it says, or does not want it; one that there is not changes nothing.
     pub fn deny(&mut self, id: TopicId) {
-        if let Some((_, is_known)) = self.topics.get_mut(index(id)) {
-            *is_known = false;
-        }
+        self.note(id, Knowledge::Nothing);
     }
 
     /// The topic of an id that the client says; `None`: 0x02, an invalid topic id.
@@ -133,7 +148,17 @@ impl Registrations {
     }
 
     fn is_known(&self, id: TopicId) -> bool {
-        self.topics.get(index(id)).is_some_and(|&(_, is_known)| is_known)
+        self.knowledge(id) == Some(Knowledge::Confirmed)
+    }
+
+    fn knowledge(&self, id: TopicId) -> Option<Knowledge> {
+        self.topics.get(index(id)).map(|&(_, knowledge)| knowledge)
+    }
+
+    fn note(&mut self, id: TopicId, what: Knowledge) {
+        if let Some((_, knowledge)) = self.topics.get_mut(index(id)) {
+            *knowledge = what;
+        }
     }
 }
 
@@ -209,6 +234,21 @@ mod tests {
         registrations.untell();
         assert_eq!(registrations.for_delivery("b", 9), Registration::Untold(id(2)));
         assert_eq!(registrations.topic(id(2)), Some("b"), "the id is what it was");
+    }
+
+    #[test]
+    fn section_6_10_an_id_is_told_once_more_where_the_answer_is_not_known() {
+        let mut registrations = Registrations::default();
+        registrations.for_delivery("a", 9);
+        assert_eq!((registrations.tell(id(1)), registrations.tell(id(1))), (false, true));
+        registrations.deny(id(1));
+        assert!(!registrations.tell(id(1)), "it knows nothing of it, as it says");
+        registrations.confirm(id(1));
+        registrations.untell();
+        assert_eq!((registrations.tell(id(1)), registrations.tell(id(7))), (true, false));
+        registrations.for_delivery("b", 9);
+        registrations.untell();
+        assert!(!registrations.tell(id(2)), "it was never told that");
     }
 
     /// Is a topic found by name wherever it stands among few and many, and nobody else's?

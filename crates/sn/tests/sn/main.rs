@@ -17,6 +17,7 @@ mod set_ups;
 mod shortened;
 mod strangers;
 mod subscriptions;
+mod told_ids;
 mod translated;
 mod translator;
 mod translator_asleep;

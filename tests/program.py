@@ -15,16 +15,15 @@ TIMEOUT_S = 60
 """Of each wait. Generous: a Java machine that starts beside a build takes its time."""
 
 _LINES_REMEMBERED = 30
-_FOLDER = Path(__file__).parent.parent
 
 
 class Program:
     """A running program that prints lines of a word and a rest; killed at the end of the block."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], folder: Path | None = None) -> None:
         self._name = command[0]
         self._process = subprocess.Popen(
-            command, cwd=_FOLDER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         self._changed = threading.Condition()
         self._ended = False
