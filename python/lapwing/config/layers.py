@@ -23,6 +23,7 @@ from lapwing.toml_parse import parse_toml
 KeyPath = tuple[str, ...]
 ENVIRONMENT_PREFIX = "LAPWING_"
 _FILE_BYTES_MAX = 1 << 20
+_KEY_PART = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([^."'=]+))\s*([.=])""")
 
 
 @dataclass
@@ -112,16 +113,17 @@ def environment_layer(environment: Mapping[str, str]) -> Layer:
 def flag_layer(settings: Iterable[str], named: Mapping[str, tuple[str, object]] | None = None) -> Layer:
     """``--set KEY=VALUE`` texts, then flags with a name of their own (key -> (flag, value)), which win.
 
+    A part of a key may stand in quotes, as in a file: ``hold."alarms/#".expiry=1h``.
+
     Raises:
-        ConfigError: a text without ``=``, or with an empty key; every one of them is listed.
+        ConfigError: a text without ``=``, or with a key that is none; every one of them is listed.
     """
     layer = Layer()
     problems: list[LapwingError] = []
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        path = tuple(part.strip() for part in key.split("."))
+        path, text = _key_and_text(setting)
         place = f"flag --set {without_secrets(setting)}"
-        if not equals or not all(path):
+        if not path:
             what = f"--set {without_secrets(setting)!r} is not KEY=VALUE"
             problems.append(LapwingError(what, remedy="write --set broker.shards=2"))
             continue
@@ -131,6 +133,17 @@ def flag_layer(settings: Iterable[str], named: Mapping[str, tuple[str, object]] 
     for key, (flag, value) in (named or {}).items():
         layer.put(tuple(key.split(".")), value, f"flag {flag}")
     return layer
+
+
+def _key_and_text(setting: str) -> tuple[KeyPath, str]:
+    """The parts of ``KEY=VALUE``; no key where it is none."""
+    path, at = [], 0
+    while part := _KEY_PART.match(setting, at):
+        path.append(part[1] or part[2] or part[3].strip())
+        at = part.end()
+        if part[4] == "=":
+            return (tuple(path), setting[at:]) if all(path) else ((), "")
+    return (), ""
 
 
 def parse_text(text: str, place: str) -> object:

@@ -62,6 +62,16 @@ def test_flags_win_over_environment_over_file(tmp_path: Path) -> None:
     assert result.place(("broker", "http")) == "default"
 
 
+def test_a_key_of_a_flag_may_have_quotes() -> None:
+    """Is a name in quotes one part of the key, as in a file, whatever is in it?"""
+    settings = ['hold."alarms/fire".expiry=2h', "topics.'a.b=c/#'.durability=memory", "groups.alarm-*.workers=2"]
+    config = load(settings=settings, environment={}).config
+    assert (list(config.hold), list(config.topics), list(config.groups)) == (["alarms/fire"], ["a.b=c/#"], ["alarm-*"])
+    for wrong in ('hold."alarms.expiry=2h', 'hold."".expiry=2h', 'hold."a"b.expiry=2h', "hold. .expiry=2h"):
+        with pytest.raises(ConfigError, match="is not KEY=VALUE"):
+            load(settings=[wrong], environment={})
+
+
 def values(shown: Loaded) -> dict[str, object]:
     """Every value as it is shown: a path is a whole one there."""
     return {key: each["value"] for key, each in json.loads(as_json(shown)).items()}

@@ -24,6 +24,8 @@ _DURATION_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_
 _NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
 _SIZE = re.compile(_NUMBER + r"\s*([A-Za-z]*)")
 _DURATION_PART = re.compile(_NUMBER + r"\s*(ms|s|m|h|d)\s*")
+_CHARACTERS_MAX = 100
+"""Of a size or duration. A number of more than 308 digits is none that Python's can hold."""
 _LARGEST = 2**63 - 1  # what the node's unsigned and TOML's signed integers both hold
 
 
@@ -45,6 +47,7 @@ def parse_size(value: object) -> int:
     match = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None or match[2] not in _SIZE_UNITS:
         raise ValueError('must be a size: a number with B, KiB, MiB, GiB, kB, MB or GB, as in "64MiB"')
+    _refuse_long(match[1])
     return _within(round(float(match[1]) * _SIZE_UNITS[match[2]]) if "." in match[1] else _whole(match))
 
 
@@ -65,6 +68,7 @@ def parse_duration_ms(value: object) -> int:
     text = value.strip() if isinstance(value, str) else ""
     if not text or _DURATION_PART.sub("", text):
         raise ValueError('must be a duration with its unit: ms, s, m, h or d, as in "24h" or "1h30m"')
+    _refuse_long(text)
     parts = _DURATION_PART.findall(text)
     return _within(round(sum(float(number) * _DURATION_UNITS_MS[unit] for number, unit in parts)))
 
@@ -79,6 +83,11 @@ def parse_duration_s(value: object) -> int:
     if duration_ms % 1_000:
         raise ValueError('must be whole seconds, as in "90s"')
     return duration_ms // 1_000
+
+
+def _refuse_long(text: str) -> None:
+    if len(text) > _CHARACTERS_MAX:
+        raise ValueError(f"must be between 0 and {_LARGEST}, in {_CHARACTERS_MAX} characters at most")
 
 
 def _within(value: int) -> int:

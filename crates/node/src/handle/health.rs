@@ -18,6 +18,8 @@ pub enum Hindrance {
     DiskStalled(Duration),
     /// A shard has been at one turn of its loop for so long: its clients hear nothing.
     ShardStalled(usize, Duration),
+    /// Memory is above `memory_high_bytes`: nobody new comes in.
+    MemoryHigh,
 }
 
 impl Hindrance {
@@ -27,6 +29,7 @@ impl Hindrance {
             Hindrance::DiskFull => "disk_full",
             Hindrance::DiskStalled(_) => "disk_stalled",
             Hindrance::ShardStalled(..) => "shard_stalled",
+            Hindrance::MemoryHigh => "memory_high",
         }
     }
 
@@ -38,6 +41,9 @@ impl Hindrance {
                 "See the kernel's log for the disk of the data folder; what waits is acknowledged when it answers."
             }
             Hindrance::ShardStalled(..) => "If it stays so, start the broker again, and report it.",
+            Hindrance::MemoryHigh => {
+                "It passes as clients take what waits for them; if it stays so, raise limits.memory_high_bytes."
+            }
         }
     }
 }
@@ -59,6 +65,9 @@ impl std::fmt::Display for Hindrance {
                     "shard {shard} has been at one turn of its loop for {} s: its clients get no answer",
                     age.as_secs()
                 )
+            }
+            Hindrance::MemoryHigh => {
+                f.write_str("memory is above limits.memory_high_bytes: new connections are refused")
             }
         }
     }
@@ -89,7 +98,8 @@ impl Handle {
     /// What keeps it from serving, if anything: the worst of it.
     pub fn hindrance(&self) -> Option<Hindrance> {
         let shard = self.shard_stall().map(|(shard, age)| Hindrance::ShardStalled(shard, age));
-        shard.or_else(|| self.disk_is_full().then_some(Hindrance::DiskFull)).or_else(|| self.disk_stall())
+        let disk = || self.disk_is_full().then_some(Hindrance::DiskFull).or_else(|| self.disk_stall());
+        shard.or_else(disk).or_else(|| self.shared.memory.refuses_connections().then_some(Hindrance::MemoryHigh))
     }
 
     /// Whether its threads go on: each shard's loop has turned `within` so long, and the log's write that is under way has not

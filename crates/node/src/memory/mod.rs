@@ -128,6 +128,12 @@ impl Memory {
         self.bytes() > self.marks.high
     }
 
+    /// Whether new connections are refused, as shards have found at their last turn, within a second: not before there is some
+    /// room below the mark they are let in again.
+    pub(crate) fn refuses_connections(&self) -> bool {
+        Pressure::from_u8(self.pressure.load(Ordering::Relaxed)) >= Pressure::High
+    }
+
     /// Adds everything up; returns the state, and what the operator should hear when this call has changed it.
     pub(crate) fn look(&self) -> (Pressure, Option<String>) {
         let bytes = self.bytes();

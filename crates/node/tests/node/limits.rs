@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use lapwing_codec::{Packet, Publish, QoS, ReasonCode, SubscriptionOptions, Version};
-use lapwing_node::Handle;
+use lapwing_node::{Handle, Hindrance};
 
 use crate::client::Client;
 use crate::packets::{ConnectExt, connect as plain, lasting, publish};
@@ -139,6 +139,7 @@ fn the_high_mark_of_memory() {
     let mut sender = connect(&node, "sender");
     let mut reader = connect(&node, "reader");
     reader.subscribe("t", at_least_once());
+    assert_eq!(node.hindrance(), None);
     eventually("the mark is reached", || {
         sender.publish_acked("t", &[1; 50_000]);
         assert_eq!(reader.receive().payload.len(), 50_000);
@@ -146,6 +147,7 @@ fn the_high_mark_of_memory() {
     });
     assert!(metric(&node, "lapwing_memory_bytes", "") > 1_000_000);
     assert!(node.take_notices().iter().any(|notice| notice.contains("memory_high_bytes = 1000000")));
+    assert_eq!(node.hindrance(), Some(Hindrance::MemoryHigh), "nobody is sent to who refuses him");
     // Each shard looks once per turn: until both have seen it somebody may still get in.
     eventually("connections are refused", || Client::try_connect(&node, &plain("late")) == ReasonCode::QuotaExceeded);
     assert_eq!(Client::try_connect(&node, &plain("old").in_version(Version::V311)), ReasonCode::ServerUnavailable);
