@@ -5,6 +5,7 @@ mod client;
 mod coming_and_going;
 mod compare;
 mod deadlines;
+mod expected;
 mod interleavings;
 mod keys;
 mod later;
