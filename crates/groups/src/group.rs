@@ -224,7 +224,8 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         };
         let (line, places) = (unable.line(facts.key, place.nth), self.places_of(unable));
         let pick = match self.members.pick_beside(&work, &places, backlog, now_us) {
-            Pick::Wait => Pick::Park,
+            // When those that cannot have it have left, it waits for everybody as others do, and nobody passes.
+            Pick::Wait if !places.is_empty() => Pick::Park,
             pick => pick,
         };
         (pick, Some(line))

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use lapwing_dispatch::{Answer, Deferred, Desk, Question, Strategy, Verdict};
-use lapwing_groups::{Expired, Facts, Settings};
+use lapwing_groups::{Epoch, Expired, Facts, Settings};
 
 use crate::rig::{MS, QOS_1, Rig, S};
 
@@ -29,7 +29,14 @@ impl Desk for Table {
 impl Table {
     /// Answers all that was asked: messages in turn to the members in turn.
     fn answer_all(&self) -> Vec<u64> {
-        let (asked, answers) = &mut *self.0.lock().unwrap();
+        self.answer_those(|_| true)
+    }
+
+    /// The same of some messages.
+    fn answer_those(&self, wanted: impl Fn(u64) -> bool) -> Vec<u64> {
+        let (all, answers) = &mut *self.0.lock().unwrap();
+        let (mut asked, others) = std::mem::take(all).into_iter().partition::<Vec<_>, _>(|one| wanted(one.number));
+        *all = others;
         let answer = |question: &Question| {
             let one = question.members[question.number as usize % question.members.len()];
             let verdict = Verdict::To { member: one.member, identity: one.identity };
@@ -96,6 +103,32 @@ fn messages_are_asked_for_in_batches_and_sent_in_their_order() {
     assert_eq!(batches, [65, 65, 65, 5]);
     let counters = rig.group.view(rig.now_us).deferred.expect("it answers later");
     assert_eq!((counters.asked, counters.answered, counters.late), (200, 200, 0));
+}
+
+/// A member says that it cannot have a message, and leaves: does the message wait for its answer as others do, and nobody pass it?
+#[test]
+fn what_somebody_who_left_could_not_have_is_not_passed() {
+    let (mut rig, table) = deferred(Settings::default(), 2);
+    let look = |rig: &mut Rig| {
+        rig.group.tick(rig.now_us);
+        rig.collect();
+    };
+    rig.publish(0, QOS_1);
+    table.answer_all();
+    look(&mut rig);
+    let id = rig.last(1);
+    assert_eq!(rig.take_sent(), [(1, 0)]);
+    assert!(rig.group.undeliverable(1, Epoch(1), id, rig.now_us));
+    rig.lost(1, &[]);
+    rig.publish(1, QOS_1);
+    table.answer_those(|number| number == 1);
+    look(&mut rig);
+    assert_eq!(rig.take_sent(), []);
+    for _ in 0..2 {
+        table.answer_all();
+        look(&mut rig);
+    }
+    assert_eq!(rig.take_sent(), [(2, 0), (2, 1)]);
 }
 
 #[test]
