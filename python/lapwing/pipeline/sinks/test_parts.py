@@ -36,7 +36,7 @@ def number(rows: pa.Table) -> Any:
 
 @pytest.mark.parametrize(
     ("rows", "values", "count"),
-    [(0, 1, 1), (PART_ROWS, 7, 1), (1_000, 1_000, 32), (20_000, 2_000, 2_000)],
+    [(0, 1, 1), (PART_ROWS, 7, 1), (1_000, 1_000, 32), (4_000, 400, 400)],
     ids=["none", "one", "cut", "cut twice"],
 )
 def test_each_row_is_in_one_part_with_its_like(tmp_path: Path, rows: int, values: int, count: int) -> None:
