@@ -141,8 +141,8 @@ impl Shard {
                 let last = member.as_ref().map(|member| format!(", {} the last", client_id(member)));
                 format!(
                     "group {name} on {filter} begins to lose messages that were acknowledged to their publishers: none of its \
-                     members can have them{} (too large for its Maximum Packet Size, say); see reason=\"undeliverable\" of \
-                     lapwing_group_messages_dropped_total",
+                     members can have them{} (too large for its Maximum Packet Size, say); see \"undeliverable\" in lapwing \
+                     groups --json",
                     last.unwrap_or_default()
                 )
             }
