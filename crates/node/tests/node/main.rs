@@ -55,6 +55,7 @@ mod stalls;
 mod strangers;
 mod streams;
 mod subscriptions;
+mod sys_tree;
 mod takeovers;
 mod tls_peer;
 mod tokens;

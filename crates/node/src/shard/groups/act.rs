@@ -75,8 +75,9 @@ impl Shard {
                 Action::Notice(notice) => self.note(place, &notice),
             }
         }
-        let is_over = self.groups.table.get(place).is_some_and(|owned| owned.group.is_over());
-        if is_over {
+        let Some(owned) = self.groups.table.get(place) else { return };
+        self.counters.group_drops.add(owned.newly_dropped());
+        if owned.group.is_over() {
             self.forget_group(place);
         } else {
             self.tell_ends(place);
