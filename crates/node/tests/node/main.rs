@@ -1,5 +1,6 @@
 //! The node over real sockets, spoken to packet by packet through the codec.
 
+mod audit;
 mod basics;
 mod beyond;
 mod bound_names;
