@@ -120,6 +120,9 @@ def test_a_message_too_large_for_its_member_disturbs_nobody(shards, qos):
         assert only.takes(1) == [b"fits"]
         found = until_counted(broker, published=2, acknowledged=1, dropped={"undeliverable": 1})
         assert found["unacknowledged"] == 0
+        told = [line for line in broker.notices() if "none of its members can have them" in line]
+        assert len(told) == 1
+        assert "***" not in told[0], "a name that looks like a token hides itself"
 
 
 def test_qos_0_too_large_for_its_member_is_counted(shards):

@@ -76,21 +76,32 @@ fn check_is_file(file: &Path) -> Result<(), Fault> {
     Err(Fault::wrong(what, file.display().to_string(), "give --config a file: it is read again at a reload"))
 }
 
-/// A file that was cut off, or is just being written, is the beginning of the one in force; most such files are no TOML, or have
-/// lost all users or rules, which needs a word. The others read well and permit more.
+/// A file that was cut off, or is just being written, is the beginning of the one in force; most such files are no TOML, or
+/// have lost all users or rules, which needs a word. The others read well, and each line that they lack may be worth more than
+/// it looks: what forbids, the subscriptions of a rule that permits, a group with what it was to keep. So such a file changes
+/// nothing that a reload takes over.
 fn check_not_cut_off(before: &Configuration, now: &Configuration) -> Result<(), Fault> {
     let is_beginning = now.text.len() < before.text.len() && before.text.starts_with(&now.text);
     if !is_beginning || has_lost_all(before, now) {
         return Ok(());
     }
-    if settings_of_auth(before) != settings_of_auth(now) || binds_less(rules(&before.access), rules(&now.access)) {
-        let what = "this is the beginning of the file in force, and lacks lines that forbid or bind: it was cut off, or is \
-                    being written";
-        let place = now.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
-        let remedy = "write it as a whole; if that is meant, add a line at its end, a comment say";
-        return Err(Fault::wrong(what, place, remedy));
+    let tables = [
+        ("auth", settings_of_auth(before) != settings_of_auth(now)),
+        ("rules", rules(&before.access) != rules(&now.access)),
+        ("groups", before.groups != now.groups),
+        ("topics", before.topics != now.topics),
+    ];
+    let lacking: Vec<&str> = tables.into_iter().filter(|(_, is_other)| *is_other).map(|(name, _)| name).collect();
+    if lacking.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let what = format!(
+        "this is the beginning of the file in force, and lacks lines about {}: it was cut off, or is being written",
+        lacking.join(", ")
+    );
+    let place = now.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+    let remedy = "write it as a whole; if that is meant, add a line at its end, a comment say";
+    Err(Fault::wrong(what, place, remedy))
 }
 
 fn has_lost_all(before: &Configuration, now: &Configuration) -> bool {
@@ -102,14 +113,6 @@ fn has_lost_all(before: &Configuration, now: &Configuration) -> bool {
 fn settings_of_auth(configuration: &Configuration) -> (Vec<(&String, &Json)>, Json) {
     let node = json!([&configuration.access.0["auth"]["certificates"], &configuration.node.guesses]);
     (configuration.own.rest.below("auth."), node)
-}
-
-/// Whether a rule was changed, or one is gone that does more than permit.
-fn binds_less(before: &[Json], now: &[Json]) -> bool {
-    let binds = |rule: &Json| {
-        rule["effect"] == "deny" || rule["may"].as_array().is_some_and(|may| may.iter().any(|right| right == "connect"))
-    };
-    !before.starts_with(now) || before[now.len()..].iter().any(binds)
 }
 
 /// A file that is just being written must neither let everybody in nor lock everybody out.
@@ -235,15 +238,31 @@ mod tests {
     const ALLOW: &str = "[[rules]]\nidentity = \"*\"\nmay = [\"publish\"]\ntopics = [\"#\"]\n";
     const DENY: &str = "[[rules]]\nidentity = \"*\"\nmay = [\"publish\"]\ntopics = [\"a\"]\neffect = \"deny\"\n";
 
-    /// Is the beginning of the file in force refused where it lets in more, and taken where it only takes rights away?
+    const TABLES: &str = "[topics.\"a/#\"]\ndurability = \"disk\"\n[groups.alarms]\nfilters = [\"a/#\"]\n";
+
+    /// Is the beginning of the file in force refused where it lacks any of what a reload takes over, and is it taken with a
+    /// line more, or where it lacks a comment?
     #[test]
-    fn a_file_that_was_cut_off_opens_nothing() {
-        let whole = loaded(&format!("{ALLOW}{DENY}"));
-        for cut in [ALLOW.to_owned(), format!("{ALLOW}{}", DENY.replace("effect = \"deny\"\n", ""))] {
-            assert!(check_not_cut_off(&whole, &loaded(&cut)).is_err(), "{cut}");
+    fn a_file_that_was_cut_off_changes_nothing() {
+        let data = "[broker]\ndata = \"d\"\n";
+        let whole = loaded(&format!("{data}{ALLOW}{DENY}{TABLES}# the end\n"));
+        let denied = format!("{data}{ALLOW}{DENY}");
+        let cuts = [
+            (format!("{data}{ALLOW}"), "rules, groups, topics"),
+            (denied.replace("effect = \"deny\"\n", ""), "rules, groups, topics"),
+            (denied.clone(), "about groups, topics"),
+            (format!("{denied}{}", &TABLES[..TABLES.find("[groups").expect("it is there")]), "about groups:"),
+            (format!("{denied}{}", &TABLES[..TABLES.find("filters").expect("it is there")]), "about groups:"),
+        ];
+        for (cut, lacking) in cuts {
+            let fault = check_not_cut_off(&whole, &loaded(&cut)).expect_err(&cut).to_string();
+            assert!(fault.contains(lacking), "{fault}");
+            assert_eq!(check_not_cut_off(&whole, &loaded(&format!("{cut}# that is meant\n"))), Ok(()));
         }
-        assert_eq!(check_not_cut_off(&whole, &loaded(&format!("{ALLOW}# that is meant\n"))), Ok(()));
-        assert_eq!(check_not_cut_off(&loaded(&format!("{ALLOW}{ALLOW}")), &loaded(ALLOW)), Ok(()));
+        assert_eq!(check_not_cut_off(&whole, &loaded(&format!("{denied}{TABLES}"))), Ok(()));
+        assert!(check_not_cut_off(&loaded(&format!("{ALLOW}{ALLOW}")), &loaded(ALLOW)).is_err());
+        let groups = &TABLES[TABLES.find("[groups").expect("it is there")..];
+        assert!(check_not_cut_off(&loaded(groups), &loaded("")).is_err(), "there is nothing that needs a word");
     }
 
     /// Does nobody's last user or rule go without a word?

@@ -75,6 +75,19 @@ impl GroupBook {
         lacks
     }
 
+    /// A group that a configuration names no more goes on, because messages wait in it, or is not declared any more;
+    /// see [`GroupTables::left_out`].
+    pub(crate) fn settle(&self, name: &str, filter: &str, has_messages: bool) {
+        let _ = self.change(|tables| {
+            if has_messages {
+                tables.keep(name, filter);
+            } else {
+                tables.let_go(name, filter);
+            }
+            Ok::<(), Infallible>(())
+        });
+    }
+
     /// Takes the table of `name` out, and what is declared beside it; false when there was neither.
     pub(crate) fn remove(&self, name: &str) -> bool {
         self.change(|tables| tables.remove(name).then_some(()).ok_or(())).is_ok()

@@ -24,6 +24,11 @@ pub(crate) struct GroupTables {
     beside: BTreeMap<Declared, Arc<GroupConfig>>,
     /// Groups from before that the table of their name declares now, and no configuration.
     returned: BTreeSet<Declared>,
+    /// Of all from before, those that a configuration named until it was read again: they go on until their shard has said
+    /// whether messages wait in them.
+    left_out: BTreeSet<Declared>,
+    /// Tables that are there for groups that were left out alone.
+    orphaned: BTreeSet<String>,
 }
 
 impl GroupTables {
@@ -38,9 +43,13 @@ impl GroupTables {
         self.by_name.get(name)
     }
 
-    /// Every table by its name.
+    /// Every table by its name, but for those that go as soon as their shards have looked.
     pub(crate) fn by_name(&self) -> impl Iterator<Item = (&str, &GroupConfig)> {
-        self.by_name.iter().map(|(name, table)| (name.as_str(), &**table))
+        let is_going = |(name, table): &(&String, &Arc<GroupConfig>)| {
+            let is_left_out = |filter: &String| self.left_out.contains(&((*name).clone(), filter.clone()));
+            self.orphaned.contains(*name) && table.filters.iter().all(is_left_out)
+        };
+        self.by_name.iter().filter(move |one| !is_going(one)).map(|(name, table)| (name.as_str(), &**table))
     }
 
     /// What holds for a group; None: the defaults.
@@ -56,7 +65,8 @@ impl GroupTables {
 
     /// The names and filters of all declared groups.
     pub(crate) fn declared(&self) -> impl Iterator<Item = (&str, &str)> {
-        let in_tables = self.by_name().flat_map(|(name, table)| table.filters.iter().map(move |f| (name, f.as_str())));
+        let tables = self.by_name.iter();
+        let in_tables = tables.flat_map(|(name, table)| table.filters.iter().map(|f| (name.as_str(), f.as_str())));
         in_tables.chain(self.beside.keys().map(|(name, filter)| (name.as_str(), filter.as_str())))
     }
 
@@ -71,6 +81,8 @@ impl GroupTables {
             return Err(NodeError::config("groups", what, "Remove one, or use one pattern for many."));
         }
         self.returned.retain(|(of, filter)| of != name || table.declares(filter));
+        self.left_out.retain(|(of, _)| of != name);
+        self.orphaned.remove(name);
         self.set(name, table);
         Ok(())
     }
@@ -81,35 +93,67 @@ impl GroupTables {
         self.by_name.remove(name);
         self.beside.retain(|(of, _), _| of != name);
         self.returned.retain(|(of, _)| of != name);
+        self.left_out.retain(|(of, _)| of != name);
+        self.orphaned.remove(name);
         self.by_name.len() + self.beside.len() < before
     }
 
     /// Takes, replaces and takes out (`None`) tables as a configuration that was read again has them. Groups from before that
-    /// it never named go on.
+    /// it never named go on, and those that it names no more until it is known whether messages wait in them
+    /// ([`GroupTables::left_out`]).
     ///
     /// # Errors
     /// `Config`: there would be too many.
     pub(crate) fn replace(&mut self, changes: BTreeMap<String, Option<GroupConfig>>) -> Result<(), NodeError> {
-        let before = self.by_name.len();
+        let before = self.configured();
         for (name, table) in changes {
+            self.leave_out(&name, table.as_ref());
             let returned: Vec<String> =
                 self.returned.iter().filter(|(of, _)| *of == name).map(|(_, filter)| filter.clone()).collect();
             match (table, self.by_name.get(&name)) {
-                (Some(table), _) => self.set_with(&name, table, returned),
+                (Some(table), _) => {
+                    self.orphaned.remove(&name);
+                    self.set_with(&name, table, returned);
+                }
                 (None, Some(table)) if !returned.is_empty() => {
                     let table = GroupConfig { filters: returned, ..(**table).clone() };
                     self.set(&name, table);
+                    self.orphaned.insert(name);
                 }
                 (None, _) => _ = self.by_name.remove(&name),
             }
         }
-        let now = self.by_name.len();
+        let now = self.configured();
         // Those from before may have gone beyond it already.
         if now > GROUP_TABLES_MAX.max(before) {
             let what = format!("would have {now} tables, and may have {GROUP_TABLES_MAX}");
             return Err(NodeError::config("groups", what, "Remove some, or use one pattern for many."));
         }
         Ok(())
+    }
+
+    /// Groups that a configuration which was read again names no more, and whose shards have not said yet what is in them.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.left_out.iter().map(|(name, filter)| (name.as_str(), filter.as_str()))
+    }
+
+    /// Messages wait in a group that was left out: it goes on as those from before that no configuration names.
+    pub(crate) fn keep(&mut self, name: &str, filter: &str) {
+        self.left_out.remove(&(name.to_owned(), filter.to_owned()));
+    }
+
+    /// Nothing waits in a group that was left out: nothing declares it any more.
+    pub(crate) fn let_go(&mut self, name: &str, filter: &str) {
+        let group = (name.to_owned(), filter.to_owned());
+        if !self.left_out.remove(&group) || self.beside.remove(&group).is_some() {
+            return;
+        }
+        self.returned.remove(&group);
+        let Some(table) = self.by_name.get_mut(name) else { return };
+        Arc::make_mut(table).filters.retain(|other| other != filter);
+        if table.filters.is_empty() && self.orphaned.remove(name) {
+            self.by_name.remove(name);
+        }
     }
 
     /// Declares a group that is there from before and that nothing declares: in the table of its name if there is one, else as
@@ -150,6 +194,22 @@ impl GroupTables {
         self.beside.get(&(name.to_owned(), filter.to_owned()))
     }
 
+    /// How many tables there are, but for those of groups that were left out.
+    fn configured(&self) -> usize {
+        self.by_name.keys().filter(|name| !self.orphaned.contains(*name)).count()
+    }
+
+    /// A configuration has this table of `name` now, or none: what the one in force declares beyond it is left out.
+    fn leave_out(&mut self, name: &str, table: Option<&GroupConfig>) {
+        let Some(before) = self.by_name.get(name) else { return };
+        for filter in before.filters.iter().filter(|filter| table.is_none_or(|table| !table.declares(filter))) {
+            let group = (name.to_owned(), filter.clone());
+            if self.returned.insert(group.clone()) {
+                self.left_out.insert(group);
+            }
+        }
+    }
+
     /// Sets the table of `name` with the groups from before, in it or beside it.
     fn set_with(&mut self, name: &str, mut table: GroupConfig, returned: Vec<String>) {
         for filter in returned {
@@ -160,7 +220,9 @@ impl GroupTables {
                 continue;
             }
             self.returned.remove(&(name.to_owned(), filter.clone()));
-            if !is_named {
+            if is_named {
+                self.left_out.remove(&(name.to_owned(), filter));
+            } else {
                 // `set` gives it what it can have.
                 self.beside.insert((name.to_owned(), filter), Arc::default());
             }

@@ -1,14 +1,13 @@
-"""Is a file that was cut off anywhere refused, or does it permit nothing that the whole one does not?"""
+"""Is a file that was cut off anywhere refused, or does it say all that a reload would take over of the whole one?"""
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 
-from lapwing._core import Authority
+from lapwing.broker_reload import RELOADED
 from lapwing.config.access_change import AccessCounts, check_still_closed
 from lapwing.config.load import load
 from lapwing.config.model import Config
@@ -45,19 +44,17 @@ effect = "deny"
 identity = "bob"
 may = ["publish"]
 topics = ["bob"]
+
+[topics."#"]
+durability = "memory"
+
+[topics."alarms/#"]
+durability = "disk"
+
+[groups.alarms]
+filters = ["alarms/#"]
+queue_messages_max = 5
 """
-BEHIND_BOB = WHOLE.index('\n[[rules]]\nidentity = "bob"')
-ASKED = [
-    (name, right, what)
-    for name in ("alice", "bob", None)
-    for right, what in [
-        *((right, topic) for right in ("publish", "subscribe") for topic in ("open/a", "open/secret/x", "bob", "else")),
-        ("connect", "alice-1"),
-        ("connect", "c"),
-        ("stream", "s"),
-        ("admin", "*"),
-    ]
-]
 
 
 @pytest.fixture
@@ -77,9 +74,9 @@ def counted(config: Config) -> AccessCounts:
     )
 
 
-def permitted(config: Config) -> set[tuple[str | None, str, str]]:
-    authority = Authority(json.dumps({"auth": {}, "rules": [rule.model_dump() for rule in config.rules]}))
-    return {asked for asked in ASKED if authority.may(*asked)}
+def told(config: Config) -> tuple[object, ...]:
+    """What a reload takes over."""
+    return tuple(getattr(config, table) for table in RELOADED)
 
 
 def test_every_beginning(file: Path) -> None:
@@ -93,25 +90,43 @@ def test_every_beginning(file: Path) -> None:
         except ConfigError:
             continue
         taken += 1
-        assert permitted(now) <= permitted(before), WHOLE[:end]
-        assert now.auth == before.auth, WHOLE[:end]
-    assert 0 < taken < 10, "the last rule may go"
+        assert told(now) == told(before), WHOLE[:end]
+    assert taken == 1, "all but the last line feed"
 
 
-def test_what_is_meant_is_taken(file: Path) -> None:
-    """The last rule taken out; one that forbids, with another line; and a beginning of what was there before that."""
+@pytest.mark.parametrize(
+    ("behind", "named"),
+    [
+        ('\n[[rules]]\nidentity = "bob"', "auth|rules"),
+        ('\n[topics."#"]', "groups, topics"),
+        ('\n[topics."alarms/#"]', "groups, topics"),
+        ("\n[groups.alarms]", "groups"),
+        ("queue_messages_max", "groups"),
+    ],
+)
+def test_what_is_meant_is_taken(file: Path, behind: str, named: str) -> None:
+    """What is not there any more is named, and with one more line it is taken."""
     reread = read(file)
-    file.write_text(WHOLE[:BEHIND_BOB])
-    assert len(reread.again().rules) == 3
-    reread.taken()
-    two = WHOLE[: WHOLE.index('\n[[rules]]\nidentity = "*"', WHOLE.index("alice-"))]
-    file.write_text(two)
-    with pytest.raises(ConfigError, match=r"beginning of the file in force.*lapwing\.toml"):
+    beginning = WHOLE[: WHOLE.index(behind)]
+    file.write_text(beginning)
+    with pytest.raises(ConfigError, match=rf"beginning of the file in force.*lines about .*({named}).*lapwing\.toml"):
         reread.again()
-    file.write_text(two + "# nothing is forbidden\n")
-    assert len(reread.again().rules) == 2
+    file.write_text(beginning + "# that is meant\n")
+    assert told(reread.again()) != told(reread.in_force)
     reread.taken()
-    assert len(reread.in_force.rules) == 2
+    file.write_text(WHOLE[:10])
+    with pytest.raises(ConfigError):
+        reread.again()
+
+
+def test_without_users_and_rules_an_empty_file_ends_no_group(tmp_path: Path) -> None:
+    """Nothing that needs a word is lost: it is a beginning as others are."""
+    file = tmp_path / "lapwing.toml"
+    file.write_text('[groups.alarms]\nfilters = ["alarms/#"]\n')
+    reread = read(file)
+    file.write_text("")
+    with pytest.raises(ConfigError, match="lacks lines about groups"):
+        reread.again()
 
 
 def test_a_pipe_is_not_opened(file: Path) -> None:

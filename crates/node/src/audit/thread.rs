@@ -18,6 +18,8 @@ use crate::shared::Shared;
 
 /// How often it looks what is due though nothing comes, and tries again what could not be written.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often it looks whether the file lies where it should.
+const PLACE_EVERY: Duration = Duration::from_secs(1);
 /// Bytes of lines that are written at a time.
 const WRITE_BYTES: usize = 64 << 10;
 /// So much that is not on disk is brought there before it is due: it is kept in memory until then.
@@ -39,6 +41,8 @@ pub(crate) struct AuditThread {
     lost_told: u64,
     /// The operator was told that it cannot be written.
     has_failed: bool,
+    /// When it looked last whether the file lies where it should.
+    place_seen: Instant,
 }
 
 /// The thread, with its file open; nothing where there is no trail.
@@ -66,6 +70,7 @@ pub(crate) fn lay_audit(shared: &Arc<Shared>) -> Result<Option<AuditThread>, Nod
         unsynced_since: None,
         lost_told: 0,
         has_failed: false,
+        place_seen: Instant::now(),
     };
     thread.add(AuditEvent::now("started", fields));
     // What cannot be written at all is no trail: the start is the time to say so.
@@ -151,7 +156,7 @@ impl AuditThread {
 
     /// Writes what waits, and brings it to disk when that is due, or `at_once`.
     fn write(&mut self, at_once: bool) -> Result<(), NodeError> {
-        let written = self.append().and_then(|()| self.sync(at_once));
+        let written = self.look_at_place().and_then(|()| self.append()).and_then(|()| self.sync(at_once));
         match written {
             Ok(()) if self.has_failed => {
                 self.has_failed = false;
@@ -161,6 +166,19 @@ impl AuditThread {
             Ok(()) => Ok(()),
             Err(source) => self.failed(source),
         }
+    }
+
+    /// A file that was moved or removed takes all that is written to it, and nobody finds it: a failure, after which a new file is
+    /// begun.
+    fn look_at_place(&mut self) -> std::io::Result<()> {
+        if self.has_failed {
+            return self.file.back_to_place();
+        }
+        if self.place_seen.elapsed() < PLACE_EVERY {
+            return Ok(());
+        }
+        self.place_seen = Instant::now();
+        self.file.check_place()
     }
 
     fn append(&mut self) -> std::io::Result<()> {

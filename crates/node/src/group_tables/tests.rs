@@ -70,6 +70,7 @@ fn what_is_configured_holds_whatever_is_on_disk() {
     tables.put("jobs", GroupConfig { queue_messages_max: 8, ..with_letters() }).unwrap();
     assert_eq!(beside(&tables), GroupConfig { queue_messages_max: 8, ..alone.clone() });
     tables.replace(BTreeMap::from([("jobs".to_owned(), None)])).unwrap();
+    tables.let_go("jobs", "jobs/in/#");
     assert!(tables.get("jobs").is_none() && tables.declaration("jobs", "jobs/#").is_some());
     tables.put("jobs", table(&["jobs/#"])).unwrap();
     assert_eq!(tables.declared().collect::<Vec<_>>(), [("jobs", "jobs/#")], "its own now");
@@ -94,15 +95,18 @@ fn groups_from_before_go_on_when_a_file_is_read_again() {
     read(&mut tables, Some(GroupConfig { behind_ms: 20_000, ..table(&["work/#"]) }));
     assert_eq!((filters(&tables).as_str(), tables.get("jobs").unwrap().behind_ms), ("work/# jobs/#", 20_000));
     read(&mut tables, Some(with_letters()));
+    tables.let_go("jobs", "work/#");
     assert_eq!(filters(&tables), "jobs/in/#");
     assert_eq!(tables.of("jobs", "jobs/#").unwrap().dead_letter_topic, None);
     assert!(tables.declaration("jobs", "jobs/#").is_some());
 
     let mut tables = fresh();
     read(&mut tables, None);
+    tables.let_go("jobs", "work/#");
     assert_eq!(filters(&tables), "jobs/#");
     read(&mut tables, Some(table(&["jobs/#", "work/#"])));
     read(&mut tables, Some(table(&["work/#"])));
+    tables.let_go("jobs", "jobs/#");
     assert_eq!(filters(&tables), "work/#", "the file has named it, and does so no more");
 
     let mut tables = fresh();
@@ -112,6 +116,66 @@ fn groups_from_before_go_on_when_a_file_is_read_again() {
     tables.put("jobs", table(&["work/#"])).unwrap();
     read(&mut tables, Some(table(&["work/#", "more"])));
     assert_eq!(filters(&tables), "work/# more");
+}
+
+/// A file that names a group no more: is it declared until it is known what is in it, gone with its table where that is
+/// nothing, and else there with the settings that it had, until the file names it again or somebody ends it?
+#[test]
+fn what_a_file_leaves_out_goes_on_with_what_waits() {
+    let read = |tables: &mut GroupTables, table| tables.replace(BTreeMap::from([("jobs".to_owned(), table)])).unwrap();
+    let left_out = |tables: &GroupTables| tables.left_out().map(|(_, filter)| filter.to_owned()).collect::<Vec<_>>();
+    let both = || GroupConfig { workers: 3, ..table(&["a", "b"]) };
+
+    let mut tables = configured("jobs", both());
+    read(&mut tables, None);
+    assert_eq!(
+        (left_out(&tables), tables.declared().count(), tables.by_name().count()),
+        (vec!["a".into(), "b".into()], 2, 0)
+    );
+    tables.let_go("jobs", "a");
+    tables.keep("jobs", "b");
+    assert_eq!(
+        (left_out(&tables).len(), tables.by_name().collect::<Vec<_>>()),
+        (0, vec![("jobs", &GroupConfig { filters: vec!["b".into()], ..both() })])
+    );
+    tables.let_go("jobs", "b");
+    assert!(tables.declaration("jobs", "b").is_some(), "it was kept");
+    read(&mut tables, None);
+    assert!(left_out(&tables).is_empty(), "the file had not named it");
+    read(&mut tables, Some(both()));
+    read(&mut tables, None);
+    tables.let_go("jobs", "b");
+    tables.let_go("jobs", "a");
+    assert!(tables.get("jobs").is_none() && tables.declared().count() == 0);
+
+    let mut tables = configured("jobs", both());
+    read(&mut tables, Some(GroupConfig { workers: 4, ..table(&["b"]) }));
+    assert_eq!((left_out(&tables), tables.of("jobs", "a").map(|table| table.workers)), (vec!["a".into()], Some(4)));
+    read(&mut tables, Some(both()));
+    assert!(left_out(&tables).is_empty(), "named again");
+    read(&mut tables, Some(table(&[])));
+    for filter in ["a", "b"] {
+        tables.let_go("jobs", filter);
+    }
+    assert!(tables.get("jobs").is_some_and(|table| table.filters.is_empty()), "its settings are there still");
+
+    let mut tables = configured("jobs", both());
+    read(&mut tables, None);
+    tables.put("jobs", table(&["b"])).unwrap();
+    assert!(left_out(&tables).is_empty() && tables.declared().eq([("jobs", "b")]), "ordered");
+    read(&mut tables, None);
+    assert!(tables.remove("jobs") && tables.declared().count() == 0);
+}
+
+/// Do as many tables as there may be give way to as many others, before it is known what is in their groups?
+#[test]
+fn what_is_left_out_takes_no_place() {
+    let named =
+        |begin: &str| (0..GROUP_TABLES_MAX).map(|n| (format!("{begin}{n}"), table(&["f"]))).collect::<BTreeMap<_, _>>();
+    let mut tables = GroupTables::from(named("old"));
+    let gone = named("old").into_keys().map(|name| (name, None));
+    tables.replace(gone.chain(named("new").into_iter().map(|(name, table)| (name, Some(table)))).collect()).unwrap();
+    assert_eq!((tables.by_name().count(), tables.left_out().count()), (GROUP_TABLES_MAX, GROUP_TABLES_MAX));
 }
 
 /// With as many tables as there may be: is a group from before declared all the same, and may others still change?

@@ -21,6 +21,18 @@ pub(crate) struct HoldCounters {
     pub(crate) memory_full: Counter,
 }
 
+impl HoldCounters {
+    /// Messages dropped, by reason.
+    fn drops(&self) -> [(&'static str, &Counter); 3] {
+        [("expired", &self.expired), ("overflow", &self.overflowed), ("memory_full", &self.memory_full)]
+    }
+
+    /// Messages dropped for any reason.
+    pub(crate) fn dropped_in_all(&self) -> u64 {
+        self.drops().into_iter().map(|(_, counter)| counter.get()).sum()
+    }
+}
+
 /// The metrics of all holds, each under its filter.
 pub(crate) fn collect(holds: &[(&str, &Arc<HoldCounters>)]) -> Vec<Metric> {
     let mut metrics = Vec::new();
@@ -35,12 +47,7 @@ pub(crate) fn collect(holds: &[(&str, &Arc<HoldCounters>)]) -> Vec<Metric> {
     let help = "Messages of a hold that subscribers were given, at once or after they had waited.";
     family(&|hold| Metric::counter(released, help, hold.released.get()));
     for (filter, counters) in holds {
-        let reasons = [
-            ("expired", &counters.expired),
-            ("overflow", &counters.overflowed),
-            ("memory_full", &counters.memory_full),
-        ];
-        for (reason, counter) in reasons {
+        for (reason, counter) in counters.drops() {
             let help = "Messages that a hold has dropped, by reason.";
             let metric = Metric::counter("lapwing_hold_messages_dropped_total", help, counter.get());
             metrics.push(metric.with("hold", *filter).with("reason", reason));

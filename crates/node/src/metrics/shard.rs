@@ -42,6 +42,8 @@ pub(crate) struct ShardCounters {
     pub(crate) turns: Counter,
     pub(crate) wakes: Counter,
     pub(crate) drops: [Counter; DropReason::COUNT],
+    /// Of all groups, those that are over among them, for any reason: their own counters end with them.
+    pub(crate) group_drops: Counter,
     /// Of groups that are over.
     pub(crate) ended_groups: EndedGroups,
     pub(crate) hooks: HookCounters,
@@ -94,6 +96,7 @@ impl Default for ShardCounters {
             turns: Counter::default(),
             wakes: Counter::default(),
             drops: Default::default(),
+            group_drops: Counter::default(),
             ended_groups: EndedGroups::default(),
             hooks: HookCounters::default(),
             session_drops: Default::default(),
@@ -115,10 +118,10 @@ impl ShardCounters {
         self.drops[reason as usize].add(messages);
     }
 
-    /// Messages dropped for any reason.
+    /// Messages that sessions, groups and what is between them have dropped, for any reason. Holds count for themselves.
     pub(crate) fn dropped_in_all(&self) -> u64 {
         let own: u64 = self.drops.iter().map(Counter::get).sum();
-        own + self.session_drops.iter().map(Gauge::get).sum::<u64>()
+        own + self.group_drops.get() + self.session_drops.iter().map(Gauge::get).sum::<u64>()
     }
 
     /// A connection was not taken.

@@ -27,7 +27,7 @@ pub(crate) struct Totals {
     pub(crate) publishes_out: u64,
     pub(crate) publish_bytes_in: u64,
     pub(crate) publish_bytes_out: u64,
-    /// Messages dropped for one receiver, for any reason.
+    /// Messages dropped for one receiver, a session, group or hold, for any reason.
     pub(crate) dropped: u64,
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
@@ -63,7 +63,8 @@ impl Totals {
             publishes_out: sum(|s| s.traffic.publishes_out.get()),
             publish_bytes_in: sum(|s| s.traffic.publish_bytes_in.get()),
             publish_bytes_out: sum(|s| s.traffic.publish_bytes_out.get()),
-            dropped: sum(ShardCounters::dropped_in_all),
+            dropped: sum(ShardCounters::dropped_in_all)
+                + shared.hold_counters.iter().map(|hold| hold.dropped_in_all()).sum::<u64>(),
             bytes_in: sum(|s| s.bytes_in.get()),
             bytes_out: sum(|s| s.bytes_out.get()),
             subscriptions: sum(|s| s.subscriptions.get()),

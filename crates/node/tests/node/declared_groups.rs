@@ -79,6 +79,40 @@ fn a_group_from_before_goes_on_when_the_file_is_read_again() {
     assert_eq!(metric(&third, ENDED, "group_ended"), 6);
 }
 
+/// A file that is read again without a group's table, because half of it was written say: does a group with messages go on
+/// with all of them, is that told, and do they come to its member once the file is whole; and has one without ended?
+#[test]
+fn a_reload_without_a_table_ends_no_group_that_has_messages() {
+    let dir = tempfile::tempdir().unwrap();
+    let node =
+        on_disk(dir.path(), json!({"jobs": {"filters": ["jobs/#"], "workers": 2}, "idle": {"filters": ["idle"]}}));
+    publish(&node, "jobs/1", 5);
+    eventually("they wait", || groups(&node).contains(&("jobs".into(), "jobs/#".into(), 5)));
+    let read = |groups: Value| node.reload(&json!({"groups": groups}).to_string()).unwrap();
+    let with_all = [("jobs".into(), "jobs/#".into(), 5)];
+    read(json!({"jobs": null, "idle": null}));
+    let (mut told, line) = (vec![], "group jobs on jobs/# is not in the configuration any more, and has 5 messages");
+    eventually("it is told", || {
+        told.extend(node.take_notices());
+        told.iter().any(|told| told.contains(line))
+    });
+    eventually("the other has ended", || groups(&node) == with_all);
+    assert_eq!((&settings(&node, "jobs")["workers"], &settings(&node, "idle")), (&json!(2), &Value::Null));
+    publish(&node, "jobs/1", 1);
+    read(json!({"jobs": {"filters": ["jobs/#"]}}));
+    let mut member = connect(&node, "member");
+    member.subscribe("$share/jobs/jobs/#", QOS1);
+    for _ in 0..6 {
+        let received = member.receive();
+        member.acknowledge(&received);
+    }
+    member.disconnect();
+    eventually("it has nothing any more", || queued(&node) == 0);
+    assert_eq!(metric(&node, ENDED, "group_ended"), 0);
+    read(json!({"jobs": null}));
+    eventually("it has ended", || groups(&node).is_empty());
+}
+
 /// A start whose table publishes dead letters to a topic that a group from before takes: does the table hold as it is
 /// configured, for its own group, and does the other one keep what it has?
 #[test]

@@ -206,6 +206,10 @@ fn bounds_policies_and_expiry() {
             1,
             "{lines:?}"
         );
+        assert!(
+            !lines.iter().any(|line| line.contains("***")),
+            "a name that looks like a token hides itself: {lines:?}"
+        );
         let mut receiver = connect(&node, "receiver");
         receiver.subscribe("h/#", QOS1);
         assert_eq!(take(&mut receiver, 2), expected, "{policy}");

@@ -1,5 +1,6 @@
 //! The node over real sockets, spoken to packet by packet through the codec.
 
+mod audit;
 mod basics;
 mod beyond;
 mod bound_names;
@@ -55,6 +56,7 @@ mod stalls;
 mod strangers;
 mod streams;
 mod subscriptions;
+mod sys_tree;
 mod takeovers;
 mod tls_peer;
 mod tokens;

@@ -106,6 +106,37 @@ fn a_will_that_was_taken_back_does_not_come_again() {
     assert_eq!((&*first.payload, &*alice.receive().payload), (&b"all of it is written"[..], &b"the end"[..]));
 }
 
+/// A reload without the rule by which somebody subscribed: is it told who has lost what, also of one that is away; and nothing
+/// where the rule comes back, which brings no subscription back?
+#[test]
+fn subscriptions_that_a_reload_takes_back_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let both = [("room", "alarms/#"), ("plant", "other/#")];
+    let node = start(dir.path(), &both);
+    let (mut room, _) = Client::connect_with(&node, &of("room", lasting("room")));
+    room.subscribe("alarms/#", AT_LEAST_ONCE);
+    drop(Client::connect_with(&node, &of("plant", lasting("plant"))));
+    let reload = |rights: &[(&str, &str)]| {
+        node.reload(&format!(r#"{{"access": {{{}}}}}"#, access(&["room", "plant"], rights))).unwrap();
+    };
+    reload(&both[1..]);
+    let mut told = vec![];
+    eventually("it is told", || {
+        told.extend(node.take_log().into_iter().filter(|line| line.text.starts_with("users or rules have changed")));
+        !told.is_empty()
+    });
+    let line = "takes back 1 subscription of 1 client: client \"room\" \"alarms/#\"; a right that comes back does not";
+    assert!(told[0].text.contains(line) && told[0].subject == "lost", "{told:?}");
+    let facts: serde_json::Value = serde_json::from_str(told[0].facts.as_deref().unwrap()).unwrap();
+    assert_eq!(facts["first"][0]["client_id"], "room");
+    reload(&both);
+    connect_as(&node, "room").publish_acked("alarms/1", b"x");
+    room.expect_silence();
+    let again = node.take_notices();
+    assert!(!again.iter().any(|line| line.contains("takes back")), "{again:?}");
+    node.stop().unwrap();
+}
+
 /// Does the session of a user who is no more end at the start, so that its client id is free?
 #[test]
 fn the_session_of_a_removed_user_has_ended() {

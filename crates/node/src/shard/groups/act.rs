@@ -75,8 +75,9 @@ impl Shard {
                 Action::Notice(notice) => self.note(place, &notice),
             }
         }
-        let is_over = self.groups.table.get(place).is_some_and(|owned| owned.group.is_over());
-        if is_over {
+        let Some(owned) = self.groups.table.get(place) else { return };
+        self.counters.group_drops.add(owned.newly_dropped());
+        if owned.group.is_over() {
             self.forget_group(place);
         } else {
             self.tell_ends(place);
@@ -141,8 +142,8 @@ impl Shard {
                 let last = member.as_ref().map(|member| format!(", {} the last", client_id(member)));
                 format!(
                     "group {name} on {filter} begins to lose messages that were acknowledged to their publishers: none of its \
-                     members can have them{} (too large for its Maximum Packet Size, say); see reason=\"undeliverable\" of \
-                     lapwing_group_messages_dropped_total",
+                     members can have them{} (too large for its Maximum Packet Size, say); see \"undeliverable\" in lapwing \
+                     groups --json",
                     last.unwrap_or_default()
                 )
             }

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::QoS;
-use lapwing_groups::Group;
+use lapwing_groups::{DropReason, Group};
 use lapwing_session::{Grant, Message, SessionKey};
 use rustc_hash::FxBuildHasher;
 
@@ -57,11 +57,19 @@ pub(crate) struct OwnedGroup {
     pub(super) begun_by: Option<Holder>,
     /// Whether it is known to be losing messages.
     pub(crate) losses: LossWatch,
+    /// Messages that it had dropped when they were counted for the node last.
+    pub(super) dropped: u64,
     /// Stands in the list of groups that may have something to do.
     pub(super) is_dirty: bool,
 }
 
 impl OwnedGroup {
+    /// Messages that it has dropped, for whatever reason, since this was asked last.
+    pub(super) fn newly_dropped(&mut self) -> u64 {
+        let dropped: u64 = DropReason::ALL.into_iter().map(|reason| self.group.counters().dropped(reason)).sum();
+        dropped - std::mem::replace(&mut self.dropped, dropped)
+    }
+
     /// Notes what a member says about itself now.
     pub(crate) fn knows(&mut self, member: SessionKey, profile: Profile) {
         if let Some(person) = self.people.get_mut(&member) {

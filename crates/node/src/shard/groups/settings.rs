@@ -11,6 +11,8 @@ use super::table::Beginning;
 use crate::config::{DispatchConfig, GroupConfig};
 use crate::group_book::GroupTables;
 use crate::mail::Interest;
+use crate::mailbox::Bell;
+use crate::notices::NoticeKind;
 use crate::shard::publish::route::Target;
 use crate::slot::Slot;
 
@@ -22,6 +24,7 @@ impl Shard {
             return;
         }
         let is_first = std::mem::replace(&mut self.groups.version, version) == 0;
+        self.settle_left_out();
         let tables = self.shared.groups.tables();
         let before = std::mem::replace(&mut self.groups.tables, tables.clone());
         if is_first {
@@ -29,6 +32,33 @@ impl Shard {
         }
         self.change_groups(&tables);
         self.declare_groups(&tables, &before);
+    }
+
+    /// Groups here that a configuration which was read again names no more go on where messages wait in them, as they do over
+    /// a start: what was acknowledged to a publisher does not end with a line in a file. The others end.
+    fn settle_left_out(&mut self) {
+        let tables = self.shared.groups.tables();
+        for (name, filter) in tables.left_out() {
+            if self.shared.placement.owner_of(Slot::of_group(name, filter)).shard != self.id {
+                continue;
+            }
+            let now_us = self.shared.now_us();
+            let place = self.groups.table.find(&crate::words::share_name(name, filter));
+            let view = place.and_then(|place| self.groups.table.get(place)).map(|owned| owned.group.view(now_us));
+            let messages = view.map_or(0, |view| view.critical + view.bulk + view.assigned);
+            // Before it listens what is on disk may not be there yet.
+            let has_messages = messages > 0 || !self.connections.is_listening;
+            self.shared.groups.settle(name, filter, has_messages);
+            if has_messages {
+                let line = format!(
+                    "group {name} on {filter} is not in the configuration any more, and has {messages} messages: it goes on; \
+                     to end it (and all groups of that name) use \"lapwing groups remove {name}\""
+                );
+                self.shared.tell(NoticeKind::Lost, line);
+            } else {
+                self.shared.bells.iter().for_each(Bell::ring);
+            }
+        }
     }
 
     /// With what a group of this name and filter begins.

@@ -145,6 +145,7 @@ impl GroupTable {
             names: None,
             begun_by: None,
             losses: LossWatch::default(),
+            dropped: 0,
             is_dirty: false,
         });
         self.by_share.insert(share, place);

@@ -48,7 +48,8 @@ impl Shard {
     pub(in crate::shard) fn tell_hold_loss(&mut self, hold: &str, (messages, bytes): (u64, u64)) {
         let line = format!(
             "hold {hold} begins to lose messages that were acknowledged to their publishers: no room for more (bytes, \
-             messages of its table, or limits.memory_max_bytes; {messages} messages, {bytes} bytes wait); see lapwing_hold_messages_dropped_total"
+             messages of its table, or limits.memory_max_bytes; {messages} messages, {bytes} bytes wait); metrics of holds \
+             count them by reason"
         );
         self.counters.limits.holds_losing.add(1);
         self.shared.tell(NoticeKind::Lost, line);

@@ -7,6 +7,7 @@ pub(super) mod permissions;
 pub(super) mod renewal;
 pub(super) mod shares;
 pub(super) mod standing;
+mod taken_back;
 
 use self::certificates::Recheck;
 use super::Shard;

@@ -4,9 +4,11 @@ use lapwing_access::Identity;
 use lapwing_codec::ReasonCode;
 use lapwing_session::SessionKey;
 
+use crate::notices::NoticeKind;
 use crate::shard::Shard;
 use crate::shard::connect::given_id::is_given;
 use crate::shard::rights::permissions::{Permissions, permits};
+use crate::shard::rights::taken_back::TakenBack;
 
 impl Shard {
     /// Makes all permissions again if users or rules were changed, while the node ran or while it did not; called in each turn,
@@ -15,15 +17,25 @@ impl Shard {
         let version = Some(self.shared.authority.version());
         if self.rights.permissions_version != version {
             self.rights.permissions_version = version;
-            for key in self.clients.session_keys() {
-                let Some(row) = self.clients.row(key) else { continue };
-                let identity = row.standing.identity.clone();
-                self.renew(key, &identity);
-            }
+            self.renew_all();
         }
         if self.owes_expulsions() {
             self.rights.expelled_version = version;
             self.expel_unwelcome();
+        }
+    }
+
+    /// All sessions under the new rules. What they lose nobody else tells: their clients hear nothing of it, and a reload that
+    /// permits it again brings it not back.
+    fn renew_all(&mut self) {
+        let mut taken_back = TakenBack::default();
+        for key in self.clients.session_keys() {
+            let Some(row) = self.clients.row(key) else { continue };
+            let (identity, client_id) = (row.standing.identity.clone(), row.session.shared_client_id().clone());
+            taken_back.add(&client_id, &self.renew(key, &identity));
+        }
+        if let Some(line) = taken_back.line() {
+            self.shared.notices.tell_with(NoticeKind::Lost, self.now_ms, || line);
         }
     }
 
@@ -56,10 +68,11 @@ impl Shard {
         }
     }
 
-    /// One session under the new rules: what it may not have any more is taken back, also while it has no connection.
-    fn renew(&mut self, key: SessionKey, identity: &Identity) {
+    /// One session under the new rules: what it may not have any more is taken back, also while it has no connection. Returns
+    /// the filters of subscriptions that were.
+    fn renew(&mut self, key: SessionKey, identity: &Identity) -> Vec<String> {
         let may_be_told = self.may_be_told(identity);
-        let Some(row) = self.clients.row(key) else { return };
+        let Some(row) = self.clients.row(key) else { return Vec::new() };
         let rights = self.shared.authority.rights(identity, row.session.client_id());
         let mut removed = Vec::new();
         let mut has_lost_will = false;
@@ -81,6 +94,7 @@ impl Shard {
         let revoked = u64::from(has_lost_envelope) + u64::from(has_lost_will);
         self.counters.access.revoked.add(revoked + removed.len() as u64);
         self.withdraw_filters(key, &removed);
+        removed
     }
 
     /// Ends a session, and its connection for the `reason` given; its will is published.
