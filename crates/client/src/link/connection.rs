@@ -268,7 +268,6 @@ impl Connection<'_> {
     /// After CONNACK the subscription, after SUBACK the caller's wishes.
     fn get_ready(&mut self) -> Result<(), ClientError> {
         if let Some(session_present) = self.heard.session_present.take() {
-            self.shared.lock().connected_to_session(session_present);
             self.subscribe()?;
             // A session has its subscriptions: its messages come before SUBACK, and somebody must take them. Who begins has perhaps
             // others than the process before, and waits for SUBACK.

@@ -38,7 +38,10 @@ pub(crate) struct Listener<'a> {
 impl Events for Listener<'_> {
     fn connected(&mut self, connected: &Connected<'_>) {
         self.heard.session_present = Some(connected.session_present);
-        self.shared.lock().count.is_told = connected.tells_publishers;
+        let mut state = self.shared.lock();
+        state.count.is_told = connected.tells_publishers;
+        // Here, for messages may come in the same read: they are of this session.
+        state.connected_to_session(connected.session_present);
     }
 
     fn message(&mut self, publish: &Publish<'_>) -> Answer {

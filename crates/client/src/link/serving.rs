@@ -58,7 +58,7 @@ impl State {
             self.pending.insert(id);
         }
         let was_high = self.waiting.is_high();
-        self.waiting.push(Arrived { message, epoch: self.epoch });
+        self.waiting.push(Arrived { message, epoch: self.epoch, session: self.session });
         self.note_mark(was_high);
     }
 
