@@ -82,10 +82,7 @@ impl BlockingClient {
     /// `Invalid`: a topic that cannot be published to, a packet id in use, or what the broker said it does not take.
     pub fn publish(&mut self, publish: &Publish<'_>, timeout: Duration) -> Result<u64, ClientError> {
         let token = self.hold(publish, timeout)?;
-        if self.wire.is_unsent() && self.wire.write_some()? {
-            let now_ms = self.now_ms();
-            self.protocol.wrote(now_ms);
-        }
+        self.send_some()?;
         Ok(token)
     }
 
@@ -168,7 +165,8 @@ impl BlockingClient {
         self.answer(token, "UNSUBACK", timeout).map(drop)
     }
 
-    /// Takes the next message, waiting up to `timeout`; `None` when none came. This acknowledges it.
+    /// Takes the next message, waiting up to `timeout`; `None` when none came. This acknowledges it: what the socket does
+    /// not take of that at once goes out with the next call.
     ///
     /// # Errors
     /// The connection is over.
@@ -184,7 +182,9 @@ impl BlockingClient {
             self.protocol.acknowledge(id, message.qos, &mut self.wire.output)?;
         }
         if self.inbox.messages.is_empty() {
-            self.send(deadline)?;
+            // The message is the caller's, whatever becomes of its acknowledgement: an error here would take it away. The
+            // next call finds the socket as it is, and says so.
+            let _ = self.send_some();
         }
         Ok(Some(message))
     }
@@ -260,6 +260,15 @@ impl BlockingClient {
             }
         }
         Ok(came)
+    }
+
+    /// Writes what the socket takes without waiting.
+    fn send_some(&mut self) -> Result<(), ClientError> {
+        if self.wire.is_unsent() && self.wire.write_some()? {
+            let now_ms = self.now_ms();
+            self.protocol.wrote(now_ms);
+        }
+        Ok(())
     }
 
     /// Writes what is to be written: all of it; over MQTT-SN what may go now, because the rest waits for answers.

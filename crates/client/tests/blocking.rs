@@ -106,6 +106,32 @@ fn a_full_socket_loses_nothing() -> Outcome {
     Ok(())
 }
 
+/// Is a message that waits here given out though the socket takes no acknowledgement, and is it acknowledged later?
+#[test]
+fn a_full_socket_swallows_no_message() -> Outcome {
+    let (go, wait) = mpsc::channel::<()>();
+    let (url, broker) = broker(move |stream| {
+        // With CONNACK, so that it lies here before anything is asked for.
+        stream.write_all(&[CONNACK, &[0x32, 7, 0, 1, b't', 0, 9, 0, b'p']].concat())?;
+        // An error is a sender that has gone: go on all the same.
+        let _ = wait.recv_timeout(PATIENCE);
+        let mut everything = Vec::new();
+        stream.read_to_end(&mut everything)?;
+        assert_eq!(everything[everything.len() - 6..], [0x40, 2, 0, 9, 0xe0, 0], "PUBACK and DISCONNECT");
+        Ok(())
+    })?;
+    let mut client = connect(&url)?;
+    let publish = Publish { payload: &vec![0; PAYLOAD_BYTES], ..message(QoS::AtMostOnce) };
+    while client.publish(&publish, SOON).is_ok() {}
+    let taken = client.receive(SOON)?.ok_or("no message")?;
+    assert_eq!((taken.payload.as_slice(), taken.qos), (&b"p"[..], QoS::AtLeastOnce));
+    assert!(matches!(client.receive(SOON), Err(ClientError::TimedOut { .. })), "the next call says how it is");
+    drop(go);
+    client.disconnect(ReasonCode::Success, None, PATIENCE)?;
+    broker.join().map_err(|_| "the broker's script failed")??;
+    Ok(())
+}
+
 /// Does each kind of trouble come back as its own error?
 #[test]
 fn kinds_of_trouble() -> Outcome {
