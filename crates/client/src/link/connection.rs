@@ -6,6 +6,7 @@ use super::publication::Publication;
 use super::settings::{GOODBYE, LinkOptions, Reports};
 use super::shared::{Shared, Waiter};
 use super::state::{Closing, Done, State};
+use super::thread::is_passing_refusal;
 use super::token::Token;
 use crate::error::ClientError;
 use crate::events::Events;
@@ -278,7 +279,9 @@ impl Connection<'_> {
         }
         let Some(reasons) = self.heard.subscribed.take() else { return self.make_room_for_suback() };
         let filters = self.options.subscribe.iter().flat_map(|subscribe| &subscribe.filters);
-        if let Some((filter, reason)) = filters.zip(reasons).find(|(_, reason)| reason.is_error()) {
+        // Of several the one that ends the link.
+        let refused = filters.zip(reasons).filter(|(_, reason)| reason.is_error());
+        if let Some((filter, reason)) = refused.min_by_key(|(_, reason)| is_passing_refusal(*reason)) {
             return Err(ClientError::Rejected { what: format!("subscription to {filter:?}"), reason });
         }
         if !self.is_up {
