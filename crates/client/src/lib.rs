@@ -32,6 +32,7 @@ mod over_sn;
 mod protocol;
 mod received;
 mod rejections;
+mod texts;
 mod tls_options;
 mod unanswered;
 mod wire;

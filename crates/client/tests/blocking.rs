@@ -121,8 +121,9 @@ fn a_full_socket_swallows_no_message() -> Outcome {
         Ok(())
     })?;
     let mut client = connect(&url)?;
-    let publish = Publish { payload: &vec![0; PAYLOAD_BYTES], ..message(QoS::AtMostOnce) };
-    while client.publish(&publish, SOON).is_ok() {}
+    // More than both sockets hold, however far they grow.
+    let publish = Publish { payload: &vec![0; 48 << 20], ..message(QoS::AtMostOnce) };
+    assert!(matches!(client.publish(&publish, SOON), Err(ClientError::TimedOut { .. })));
     let taken = client.receive(SOON)?.ok_or("no message")?;
     assert_eq!((taken.payload.as_slice(), taken.qos), (&b"p"[..], QoS::AtLeastOnce));
     assert!(matches!(client.receive(SOON), Err(ClientError::TimedOut { .. })), "the next call says how it is");
@@ -158,6 +159,27 @@ fn kinds_of_trouble() -> Outcome {
     let nobody = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let unreachable = connect(&format!("tcp://{nobody}"));
     assert!(matches!(unreachable, Err(ClientError::Unreachable { .. })), "{unreachable:?}");
+    Ok(())
+}
+
+/// Is a property that would end the connection an error of its publish alone, and one of CONNECT an error before it is sent?
+#[test]
+fn texts_that_cannot_be() -> Outcome {
+    let (url, broker) = broker(|stream| {
+        stream.write_all(CONNACK)?;
+        assert_eq!(packet(stream)?[0], 0x30, "what was published behind it");
+        packet(stream).map(drop)
+    })?;
+    let mut client = connect(&url)?;
+    let properties = PublishProperties { content_type: Some("a\0"), ..PublishProperties::default() };
+    let wrong = client.publish(&Publish { properties, ..message(QoS::AtLeastOnce) }, PATIENCE);
+    assert!(matches!(&wrong, Err(ClientError::Invalid(what)) if what.contains("content type")), "{wrong:?}");
+    client.publish(&message(QoS::AtMostOnce), PATIENCE)?;
+    client.disconnect(ReasonCode::Success, None, PATIENCE)?;
+    let options = Options { client_id: "a\0".to_owned(), ..Options::default() };
+    let wrong = BlockingClient::connect(&url, &options, PATIENCE);
+    assert!(matches!(&wrong, Err(ClientError::Invalid(what)) if what.contains("client id")), "{wrong:?}");
+    broker.join().map_err(|_| "the broker's script failed")??;
     Ok(())
 }
 

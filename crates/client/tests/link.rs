@@ -111,6 +111,29 @@ fn what_cannot_be_sent_is_named() -> Outcome {
     Ok(())
 }
 
+/// Is a property that would end the connection the error of its own publication, and do those before and behind it go?
+#[test]
+fn a_text_that_cannot_be_spoils_nothing() -> Outcome {
+    let (url, broker) = broker(|stream| {
+        stream.write_all(CONNACK)?;
+        for (id, topic) in [(1, b'a'), (2, b'c')] {
+            assert_eq!(packet(stream)?[4], topic);
+            stream.write_all(&[0x40, 2, 0, id])?;
+        }
+        packet(stream).map(drop)
+    })?;
+    let link = link(url)?;
+    publish(&link, "a", QoS::AtLeastOnce, false)?;
+    let content_type = Some("text\0plain".to_owned());
+    let wrong = Publication { topic: "b".to_owned(), content_type, ..Publication::default() };
+    let error = link.publish(wrong, PATIENCE).expect_err("refused").to_string();
+    assert!(error.contains("content type") && error.contains("U+0000"), "{error}");
+    assert_eq!(publish(&link, "c", QoS::AtLeastOnce, false)?, 2, "it has no number");
+    assert!(link.flush(PATIENCE)? && link.close(PATIENCE));
+    broker.join().map_err(|_| "the broker's script failed")??;
+    Ok(())
+}
+
 /// Is a publish that went again over a new connection still known by its number when it is refused there?
 #[test]
 fn a_number_outlives_its_connection() -> Outcome {

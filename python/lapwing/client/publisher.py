@@ -102,7 +102,7 @@ class Publisher:
     ) -> int:
         """Hands a message over; it leaves with the next write. ``flush`` tells what became of it.
 
-        Text becomes UTF-8. Properties are MQTT 5.0's; with version 4 they are an error.
+        Text becomes UTF-8. Properties are MQTT 5.0's: an error with version 4, and with U+0000 in one.
 
         Args:
             topic: Where to; no wildcards.

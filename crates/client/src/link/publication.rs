@@ -1,8 +1,8 @@
 //! A message that waits for the broker, on its own: owns what the packet will borrow.
 
 use crate::error::ClientError;
-use lapwing_codec::topic::validate_topic_name;
-use lapwing_codec::{Limits, Publish, PublishProperties, QoS, UserPropertiesBuf, Version};
+use crate::texts;
+use lapwing_codec::{Publish, PublishProperties, QoS, UserPropertiesBuf, Version};
 
 /// What one costs besides its texts and bytes.
 const OVERHEAD_BYTES: usize = 64;
@@ -44,13 +44,10 @@ impl Publication {
     /// Whether `version` can say it.
     ///
     /// # Errors
-    /// `Invalid`: a topic that cannot be published to, a property in 3.1.1, a text too long.
+    /// `Invalid`: a topic that cannot be published to, a property in 3.1.1, a text too long or with U+0000.
     pub fn check(&self, version: Version) -> Result<(), ClientError> {
-        for topic in std::iter::once(&self.topic).chain(&self.response_topic) {
-            validate_topic_name(topic, &Limits::PROTOCOL)
-                .map_err(|error| ClientError::Invalid(format!("topic {topic:?}: {error}")))?;
-        }
         let properties = self.properties();
+        texts::check_message(&self.topic, &properties)?;
         if !version.has_properties() && !properties.is_empty() {
             let topic = &self.topic;
             return Err(ClientError::Invalid(format!("topic {topic:?}: MQTT 3.1.1 has no properties")));
@@ -117,10 +114,14 @@ mod tests {
         let expiring = Publication { message_expiry_s: Some(1), ..good.clone() };
         assert!(expiring.check(Version::V5).is_ok());
         let wild = Publication { topic: "a/#".to_owned(), ..good.clone() };
-        let answered = Publication { response_topic: Some("b/+".to_owned()), ..good };
-        for (wrong, version, named) in
-            [(expiring, Version::V311, "a/b"), (wild, Version::V5, "a/#"), (answered, Version::V5, "b/+")]
-        {
+        let answered = Publication { response_topic: Some("b/+".to_owned()), ..good.clone() };
+        let torn = Publication { content_type: Some("a\0b".to_owned()), ..good };
+        for (wrong, version, named) in [
+            (expiring, Version::V311, "a/b"),
+            (wild, Version::V5, "a/#"),
+            (answered, Version::V5, "b/+"),
+            (torn, Version::V5, "content type"),
+        ] {
             let error = wrong.check(version).expect_err("refused").to_string();
             assert!(error.contains(named), "{error}");
         }
