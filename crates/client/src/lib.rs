@@ -21,6 +21,7 @@ mod blocking;
 mod deadline;
 mod error;
 mod events;
+mod expiry;
 mod inbox;
 mod inflight;
 mod inherited;

@@ -204,9 +204,14 @@ impl Connection<'_> {
 
     fn publish(&mut self) -> Result<(), ClientError> {
         let mut publications = std::mem::take(&mut self.publications);
+        let now = Instant::now();
         for (number, one) in (self.first_number..).zip(publications.drain(..)) {
             let token = Token::of(number, one.cost());
-            match self.protocol.publish(one.packet(), token.0, &mut self.wire.output) {
+            let sent = match one.packet(now) {
+                Some(packet) => self.protocol.publish(packet, token.0, &mut self.wire.output),
+                None => Err(SendError::Expired),
+            };
+            match sent {
                 Ok(()) => {}
                 Err(SendError::NotConnected) => return Err(ClientError::NotConnected),
                 Err(error) => {

@@ -247,7 +247,10 @@ impl State {
     }
 
     /// Gives its number.
-    pub fn publish(&mut self, publication: Publication) -> u64 {
+    pub fn publish(&mut self, mut publication: Publication) -> u64 {
+        if publication.message_expiry_s.is_some() {
+            publication.since.get_or_insert_with(Instant::now);
+        }
         self.count.published += 1;
         self.bytes += publication.cost();
         self.outbox.push_back(publication);

@@ -8,6 +8,7 @@ mod answers;
 mod incoming;
 
 use crate::error::ClientError;
+use crate::expiry::EXPIRED;
 use crate::inflight::Inflight;
 use crate::keep_alive::KeepAlive;
 use crate::options::Options;
@@ -45,6 +46,9 @@ pub enum SendError {
     /// The broker said in CONNACK that it does not take this.
     #[error("the broker does not take {0}")]
     Unsupported(&'static str),
+    /// It has waited too long.
+    #[error("{EXPIRED}")]
+    Expired,
     /// It cannot be written as a packet.
     #[error(transparent)]
     Encode(#[from] EncodeError),
