@@ -8,6 +8,9 @@ const AT_ONCE: Duration = Duration::from_millis(100);
 /// Why a message was not sent.
 pub(crate) const EXPIRED: &str = "its message_expiry_s was over before it could be sent";
 
+/// The same of what had been sent and was not answered.
+pub(crate) const EXPIRED_MEANWHILE: &str = "its message_expiry_s was over before it could be sent again";
+
 /// The seconds of `expiry_s` that are left after `waited`, in whole ones and rather less than more: by its waiting here no
 /// message lives longer than its publisher said, but for a tenth of a second. None: it has expired. Never 0 for what was
 /// given more, which some brokers take for no expiry at all.

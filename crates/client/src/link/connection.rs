@@ -6,7 +6,6 @@ use super::publication::Publication;
 use super::settings::{GOODBYE, LinkOptions, Reports};
 use super::shared::{Shared, Waiter};
 use super::state::{Closing, Done, State};
-use super::thread::is_passing_refusal;
 use super::token::Token;
 use crate::error::ClientError;
 use crate::events::Events;
@@ -138,8 +137,9 @@ impl Connection<'_> {
             self.report(declaration.as_bytes())?;
         }
         self.answer(figures.map(|(figures, _)| figures.properties()))?;
-        self.publish()?;
         let now_ms = self.now_ms();
+        self.protocol.at(now_ms);
+        self.publish()?;
         self.protocol.tick(now_ms, &mut self.wire.output)?;
         let is_due = self.wire.next_wake().is_some_and(|at| Instant::now() >= at);
         if self.wire.is_unsent() || is_due {
@@ -207,11 +207,8 @@ impl Connection<'_> {
         let now = Instant::now();
         for (number, one) in (self.first_number..).zip(publications.drain(..)) {
             let token = Token::of(number, one.cost());
-            let sent = match one.packet(now) {
-                Some(packet) => self.protocol.publish(packet, token.0, &mut self.wire.output),
-                None => Err(SendError::Expired),
-            };
-            match sent {
+            let packet = one.packet(now).ok_or(SendError::Expired);
+            match packet.and_then(|packet| self.protocol.publish(packet, token.0, &mut self.wire.output)) {
                 Ok(()) => {}
                 Err(SendError::NotConnected) => return Err(ClientError::NotConnected),
                 Err(error) => {
@@ -260,6 +257,7 @@ impl Connection<'_> {
         let room = if self.is_ready { self.shared.lock().room_to_receive() } else { (usize::MAX, usize::MAX) };
         let mut listener = Listener { heard: &mut self.heard, shared: self.shared, reports, room };
         let refusals = self.wire.take_refusals();
+        self.protocol.at(self.started.elapsed().as_millis() as u64);
         let outcome = self.protocol.receive(&self.wire.input, &mut self.wire.output, &mut listener).and_then(|used| {
             let out = &mut self.wire.output;
             refusals.iter().try_for_each(|refusal| self.protocol.refused(refusal, out, &mut listener)).map(|()| used)
@@ -282,12 +280,8 @@ impl Connection<'_> {
                 self.be_up();
             }
         }
-        let Some(reasons) = self.heard.subscribed.take() else { return self.make_room_for_suback() };
-        let filters = self.options.subscribe.iter().flat_map(|subscribe| &subscribe.filters);
-        // Of several the one that ends the link.
-        let refused = filters.zip(reasons).filter(|(_, reason)| reason.is_error());
-        if let Some((filter, reason)) = refused.min_by_key(|(_, reason)| is_passing_refusal(*reason)) {
-            return Err(ClientError::Rejected { what: format!("subscription to {filter:?}"), reason });
+        if !self.heard.take_subscribed(self.options)? {
+            return self.make_room_for_suback();
         }
         if !self.is_up {
             self.be_up();

@@ -163,7 +163,7 @@ fn is_passing(error: &ClientError) -> bool {
 
 /// Whether a subscription that was refused so may be taken later: the reason is neither a right nor the filter. In 3.1.1
 /// a broker has one code for all.
-pub(crate) fn is_passing_refusal(reason: ReasonCode) -> bool {
+pub(super) fn is_passing_refusal(reason: ReasonCode) -> bool {
     use ReasonCode as R;
     matches!(reason, R::UnspecifiedError | R::ImplementationSpecificError | R::QuotaExceeded)
 }
