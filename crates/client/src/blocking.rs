@@ -12,8 +12,9 @@ use crate::message::Message;
 use crate::options::Options;
 use crate::over_sn;
 use crate::protocol::{Protocol, SendError, State};
+use crate::texts;
 use crate::wire::Wire;
-use lapwing_codec::topic::{validate_filter, validate_topic_name};
+use lapwing_codec::topic::validate_filter;
 use lapwing_codec::{
     Limits, Publish, QoS, ReasonCode, SubscribeFiltersBuf, SubscriptionId, SubscriptionOptions, UnsubscribeFiltersBuf,
 };
@@ -43,6 +44,7 @@ impl BlockingClient {
     pub fn connect(url: &str, options: &Options, timeout: Duration) -> Result<Self, ClientError> {
         let deadline = Deadline::after(timeout);
         let address = Address::parse(url)?;
+        options.check()?;
         let made_up = options.client_id.is_empty() && address.scheme.is_sn();
         let options = &over_sn::checked(options, &address)?;
         let wire = Wire::connect(&address, &options.tls, deadline.at)?;
@@ -79,13 +81,11 @@ impl BlockingClient {
     /// What the socket does not take at once goes out with the next call. `dup` of `publish` does not matter; at QoS 1
     /// and 2 `packet_id` is used if it is given, and chosen here if not.
     /// # Errors
-    /// `Invalid`: a topic that cannot be published to, a packet id in use, or what the broker said it does not take.
+    /// `Invalid`: a topic that cannot be published to, a property with U+0000, a packet id in use, or what the broker said it
+    /// does not take.
     pub fn publish(&mut self, publish: &Publish<'_>, timeout: Duration) -> Result<u64, ClientError> {
         let token = self.hold(publish, timeout)?;
-        if self.wire.is_unsent() && self.wire.write_some()? {
-            let now_ms = self.now_ms();
-            self.protocol.wrote(now_ms);
-        }
+        self.send_some()?;
         Ok(token)
     }
 
@@ -97,8 +97,7 @@ impl BlockingClient {
     pub fn hold(&mut self, publish: &Publish<'_>, timeout: Duration) -> Result<u64, ClientError> {
         let deadline = Deadline::after(timeout);
         let topic = publish.topic;
-        validate_topic_name(topic, &Limits::PROTOCOL)
-            .map_err(|error| ClientError::Invalid(format!("topic {topic:?}: {error}")))?;
+        texts::check_message(topic, &publish.properties)?;
         if self.wire.waits_for_answers() {
             over_sn::check_publish(topic, publish.payload)?;
         }
@@ -168,7 +167,8 @@ impl BlockingClient {
         self.answer(token, "UNSUBACK", timeout).map(drop)
     }
 
-    /// Takes the next message, waiting up to `timeout`; `None` when none came. This acknowledges it.
+    /// Takes the next message, waiting up to `timeout`; `None` when none came. This acknowledges it: what the socket does
+    /// not take of that at once goes out with the next call.
     ///
     /// # Errors
     /// The connection is over.
@@ -184,7 +184,9 @@ impl BlockingClient {
             self.protocol.acknowledge(id, message.qos, &mut self.wire.output)?;
         }
         if self.inbox.messages.is_empty() {
-            self.send(deadline)?;
+            // The message is the caller's, whatever becomes of its acknowledgement: an error here would take it away. The
+            // next call finds the socket as it is, and says so.
+            let _ = self.send_some();
         }
         Ok(Some(message))
     }
@@ -260,6 +262,15 @@ impl BlockingClient {
             }
         }
         Ok(came)
+    }
+
+    /// Writes what the socket takes without waiting.
+    fn send_some(&mut self) -> Result<(), ClientError> {
+        if self.wire.is_unsent() && self.wire.write_some()? {
+            let now_ms = self.now_ms();
+            self.protocol.wrote(now_ms);
+        }
+        Ok(())
     }
 
     /// Writes what is to be written: all of it; over MQTT-SN what may go now, because the rest waits for answers.

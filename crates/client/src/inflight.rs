@@ -15,7 +15,12 @@ const WINDOW_MAX: u16 = u16::MAX - 64;
 
 /// What to send again.
 pub(crate) enum Again<'a> {
-    Publish(&'a [u8], u64),
+    Publish {
+        packet: &'a [u8],
+        token: u64,
+        /// When it went first.
+        sent_at_ms: u64,
+    },
     PubRel(PacketId),
 }
 
@@ -102,7 +107,8 @@ impl Inflight {
 
     fn occupy(&mut self, index: u16, stage: Stage, token: u64) {
         self.outstanding += u16::from(stage.is_publish());
-        self.entries[usize::from(index)] = Some(Entry { stage, token, codes: 0, order: self.next_order, packet: None });
+        self.entries[usize::from(index)] =
+            Some(Entry { stage, token, codes: 0, order: self.next_order, packet: None, sent_at_ms: 0 });
         self.next_order += 1;
     }
 
@@ -112,10 +118,10 @@ impl Inflight {
         (self.entries.len() - 1) as u16
     }
 
-    /// Keeps the encoded PUBLISH of `id` for a resend.
-    pub fn keep(&mut self, id: PacketId, packet: &[u8]) {
+    /// Keeps the encoded PUBLISH of `id`, which goes now, for a resend.
+    pub fn keep(&mut self, id: PacketId, packet: &[u8], now_ms: u64) {
         if let Some(entry) = self.get_mut(id) {
-            entry.packet = Some(packet.into());
+            (entry.packet, entry.sent_at_ms) = (Some(packet.into()), now_ms);
         }
     }
 
@@ -125,10 +131,10 @@ impl Inflight {
     }
 
     /// Keeps back the encoded PUBLISH of QoS 2 if its id must be cleared first; true then.
-    pub fn keep_back(&mut self, id: PacketId, packet: &[u8]) -> bool {
+    pub fn keep_back(&mut self, id: PacketId, packet: &[u8], now_ms: u64) -> bool {
         let Some(inherited) = self.inherited.as_mut().filter(|inherited| inherited.must_wait(id)) else { return false };
         inherited.begin();
-        self.keep(id, packet);
+        self.keep(id, packet, now_ms);
         if let Some(entry) = self.get_mut(id) {
             entry.stage = Stage::Clearing;
         }
@@ -217,6 +223,20 @@ impl Inflight {
         ids.into_iter().filter_map(|index| PacketId::new(index + 1)).filter_map(|id| self.finish(id)).collect()
     }
 
+    /// Takes out the publishes of which `goes` says so, by their packets and when these went first; gives tokens and packets.
+    pub fn forget_publishes(&mut self, goes: impl Fn(&[u8], u64) -> bool) -> Vec<(u64, Box<[u8]>)> {
+        let mut gone = Vec::new();
+        for index in 0..self.entries.len() {
+            let Some(entry) = &mut self.entries[index] else { continue };
+            if !entry.packet.as_deref().is_some_and(|packet| goes(packet, entry.sent_at_ms)) {
+                continue;
+            }
+            let (packet, id) = (entry.packet.take(), PacketId::new(index as u16 + 1));
+            gone.extend(id.and_then(|id| self.finish(id)).zip(packet));
+        }
+        gone
+    }
+
     /// The next packet to send again, if the window has room for it.
     pub fn next_again(&mut self) -> Option<Again<'_>> {
         if self.outstanding >= self.window {
@@ -226,7 +246,9 @@ impl Inflight {
         self.outstanding += 1;
         let entry = self.entries.get_mut(usize::from(id.get()) - 1)?.as_mut()?;
         match (&entry.packet, entry.stage) {
-            (Some(packet), Stage::PubAck | Stage::PubRec) => Some(Again::Publish(packet, entry.token)),
+            (Some(packet), Stage::PubAck | Stage::PubRec) => {
+                Some(Again::Publish { packet, token: entry.token, sent_at_ms: entry.sent_at_ms })
+            }
             _ => Some(Again::PubRel(id)),
         }
     }
@@ -266,7 +288,7 @@ mod tests {
         inflight.inherit();
         let begin = |inflight: &mut Inflight, token| {
             let id = inflight.start(Stage::PubRec, token).expect("a free id");
-            (id, inflight.keep_back(id, b"a PUBLISH"))
+            (id, inflight.keep_back(id, b"a PUBLISH", 0))
         };
         let (cleared, waits) = begin(&mut inflight, 1);
         assert!(waits && inflight.cleared(cleared, false).is_some());
@@ -274,7 +296,7 @@ mod tests {
         let (refused, waits) = begin(&mut inflight, 2);
         assert!(waits && inflight.finish(refused) == Some(2));
         assert!(inflight.start_as(cleared, Stage::PubRec, 3));
-        assert!(!inflight.keep_back(cleared, b"a PUBLISH"), "its id is cleared, and nothing goes before it");
+        assert!(!inflight.keep_back(cleared, b"a PUBLISH", 0), "its id is cleared, and nothing goes before it");
     }
 
     /// Is a chosen id taken once, given to nobody else meanwhile, and free again after its answer?
@@ -297,7 +319,7 @@ mod tests {
     fn resend_in_order() {
         let mut inflight = Inflight::new(2);
         let ids: Vec<PacketId> = (0..2).filter_map(|token| inflight.start(Stage::PubRec, token)).collect();
-        ids.iter().for_each(|id| inflight.keep(*id, &[id.get() as u8]));
+        ids.iter().for_each(|id| inflight.keep(*id, &[id.get() as u8], 0));
         inflight.released(ids[0]);
         assert!(inflight.start(Stage::SubAck, 99).is_some());
         assert_eq!(inflight.resume(true), vec![99]);
@@ -306,7 +328,7 @@ mod tests {
         assert!(inflight.next_again().is_none(), "window of one");
         assert_eq!(inflight.room(), 0, "nothing new before the old");
         assert_eq!(inflight.finish(ids[0]), Some(0));
-        assert!(matches!(inflight.next_again(), Some(Again::Publish([0x0a], 1))));
+        assert!(matches!(inflight.next_again(), Some(Again::Publish { packet: [0x0a], token: 1, .. })));
         assert_eq!((inflight.finish(ids[1]), inflight.room(), inflight.unanswered()), (Some(1), 1, 0));
     }
 }

@@ -1,5 +1,7 @@
 //! How one client connects: everything that goes into its CONNECT, and how much it takes in.
 
+use crate::error::ClientError;
+use crate::texts;
 use crate::tls_options::TlsOptions;
 use lapwing_codec::{Limits, QoS, Version};
 
@@ -48,6 +50,22 @@ pub struct Options {
     pub tls: TlsOptions,
 }
 
+impl Options {
+    /// # Errors
+    /// `Invalid`: a text with U+0000, which is named.
+    pub(crate) fn check(&self) -> Result<(), ClientError> {
+        texts::check("client id", &self.client_id)?;
+        // Perhaps it was to be a secret: it is not shown.
+        if self.username.as_deref().is_some_and(|name| name.contains('\0')) {
+            return Err(ClientError::Invalid("the user name has U+0000, which no text of MQTT may have".to_owned()));
+        }
+        if let Some(will) = &self.will {
+            texts::check("topic of the will", &will.topic)?;
+        }
+        texts::check_pairs(self.user_properties.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -64,5 +82,32 @@ impl Default for Options {
             user_properties: Vec::new(),
             tls: TlsOptions::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is each text of CONNECT with U+0000 in it refused by its name, the user name without what it is?
+    #[test]
+    fn texts_without_null() {
+        let null = || "x\0y".to_owned();
+        let will = LastWill { topic: null(), payload: vec![0], ..LastWill::default() };
+        for (options, named) in [
+            (Options { client_id: null(), ..Options::default() }, "client id \"x"),
+            (Options { username: Some(null()), ..Options::default() }, "user name has"),
+            (Options { will: Some(will.clone()), ..Options::default() }, "topic of the will \"x"),
+            (Options { user_properties: vec![(null(), String::new())], ..Options::default() }, "user property \"x"),
+        ] {
+            let error = options.check().expect_err(named).to_string();
+            assert!(error.contains(named), "{error}");
+        }
+        let binary = Options {
+            password: Some(vec![0]),
+            will: Some(LastWill { topic: "w".into(), ..will }),
+            ..Options::default()
+        };
+        assert!(binary.check().is_ok());
     }
 }

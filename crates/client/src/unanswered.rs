@@ -39,6 +39,8 @@ pub(crate) struct Entry {
     pub order: u64,
     /// The encoded PUBLISH, kept until it goes, and for a resend if the client keeps its session.
     pub packet: Option<Box<[u8]>>,
+    /// When that went first.
+    pub sent_at_ms: u64,
 }
 
 impl Entry {

@@ -106,6 +106,33 @@ fn a_full_socket_loses_nothing() -> Outcome {
     Ok(())
 }
 
+/// Is a message that waits here given out though the socket takes no acknowledgement, and is it acknowledged later?
+#[test]
+fn a_full_socket_swallows_no_message() -> Outcome {
+    let (go, wait) = mpsc::channel::<()>();
+    let (url, broker) = broker(move |stream| {
+        // With CONNACK, so that it lies here before anything is asked for.
+        stream.write_all(&[CONNACK, &[0x32, 7, 0, 1, b't', 0, 9, 0, b'p']].concat())?;
+        // An error is a sender that has gone: go on all the same.
+        let _ = wait.recv_timeout(PATIENCE);
+        let mut everything = Vec::new();
+        stream.read_to_end(&mut everything)?;
+        assert_eq!(everything[everything.len() - 6..], [0x40, 2, 0, 9, 0xe0, 0], "PUBACK and DISCONNECT");
+        Ok(())
+    })?;
+    let mut client = connect(&url)?;
+    // More than both sockets hold, however far they grow.
+    let publish = Publish { payload: &vec![0; 48 << 20], ..message(QoS::AtMostOnce) };
+    assert!(matches!(client.publish(&publish, SOON), Err(ClientError::TimedOut { .. })));
+    let taken = client.receive(SOON)?.ok_or("no message")?;
+    assert_eq!((taken.payload.as_slice(), taken.qos), (&b"p"[..], QoS::AtLeastOnce));
+    assert!(matches!(client.receive(SOON), Err(ClientError::TimedOut { .. })), "the next call says how it is");
+    drop(go);
+    client.disconnect(ReasonCode::Success, None, PATIENCE)?;
+    broker.join().map_err(|_| "the broker's script failed")??;
+    Ok(())
+}
+
 /// Does each kind of trouble come back as its own error?
 #[test]
 fn kinds_of_trouble() -> Outcome {
@@ -132,6 +159,27 @@ fn kinds_of_trouble() -> Outcome {
     let nobody = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let unreachable = connect(&format!("tcp://{nobody}"));
     assert!(matches!(unreachable, Err(ClientError::Unreachable { .. })), "{unreachable:?}");
+    Ok(())
+}
+
+/// Is a property that would end the connection an error of its publish alone, and one of CONNECT an error before it is sent?
+#[test]
+fn texts_that_cannot_be() -> Outcome {
+    let (url, broker) = broker(|stream| {
+        stream.write_all(CONNACK)?;
+        assert_eq!(packet(stream)?[0], 0x30, "what was published behind it");
+        packet(stream).map(drop)
+    })?;
+    let mut client = connect(&url)?;
+    let properties = PublishProperties { content_type: Some("a\0"), ..PublishProperties::default() };
+    let wrong = client.publish(&Publish { properties, ..message(QoS::AtLeastOnce) }, PATIENCE);
+    assert!(matches!(&wrong, Err(ClientError::Invalid(what)) if what.contains("content type")), "{wrong:?}");
+    client.publish(&message(QoS::AtMostOnce), PATIENCE)?;
+    client.disconnect(ReasonCode::Success, None, PATIENCE)?;
+    let options = Options { client_id: "a\0".to_owned(), ..Options::default() };
+    let wrong = BlockingClient::connect(&url, &options, PATIENCE);
+    assert!(matches!(&wrong, Err(ClientError::Invalid(what)) if what.contains("client id")), "{wrong:?}");
+    broker.join().map_err(|_| "the broker's script failed")??;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use lapwing_client::{
 };
 use scripted::{CONNACK, Outcome, PATIENCE, broker, broker_of, packet};
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// CONNACK to a client whose session is there.
 const CONNACK_PRESENT: &[u8] = &[0x20, 3, 1, 0, 0];
@@ -107,6 +107,66 @@ fn what_cannot_be_sent_is_named() -> Outcome {
     assert!(words.starts_with("publish to \"a\" was refused") && words.contains("retained messages"), "{words}");
     assert_eq!(link.counters().acknowledged, 1);
     assert!(link.close(PATIENCE));
+    broker.join().map_err(|_| "the broker's script failed")??;
+    Ok(())
+}
+
+/// Is a message sent with what is left of its expiry, and one that has none left not at all, with an error that says so?
+#[test]
+fn an_expiry_runs_while_a_message_waits() -> Outcome {
+    let (url, broker) = broker(|stream| {
+        stream.write_all(CONNACK)?;
+        // Topic, packet id, 5 bytes of properties: Message Expiry Interval.
+        let publish = packet(stream)?;
+        assert_eq!(publish[2..9], [0, 1, b'b', 0, 1, 5, 0x02]);
+        let left_s = u32::from_be_bytes([publish[9], publish[10], publish[11], publish[12]]);
+        // It may be less on a machine that does something else for a while.
+        assert!((4000..=5000).contains(&left_s), "{left_s} s");
+        stream.write_all(&[0x40, 2, 0, 1])?;
+        packet(stream).map(drop)
+    })?;
+    let link = link(url)?;
+    let ago_s = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds));
+    for (topic, qos, expiry_s, waited_s) in [
+        ("a", QoS::AtLeastOnce, 2, 3),
+        ("b", QoS::AtLeastOnce, 10_000, 5000),
+        ("c", QoS::AtMostOnce, 2, 2),
+        ("d", QoS::ExactlyOnce, 5000, 5000),
+    ] {
+        let since = Some(ago_s(waited_s).ok_or("a clock that has just begun")?);
+        let (topic, message_expiry_s) = (topic.to_owned(), Some(expiry_s));
+        let waited = Publication { topic, qos, message_expiry_s, since, ..Publication::default() };
+        assert!(link.publish(waited, PATIENCE)?.is_ok());
+    }
+    let (rows, words) = refused(&link)?;
+    assert_eq!(rows.iter().map(|row| (row.0, row.1.as_str())).collect::<Vec<_>>(), [(1, "a"), (3, "c"), (4, "d")]);
+    assert!(words.contains("message_expiry_s was over"), "{words}");
+    let counters = link.counters();
+    assert_eq!((counters.published, counters.acknowledged, counters.rejected), (4, 1, 3));
+    assert!(link.close(PATIENCE));
+    broker.join().map_err(|_| "the broker's script failed")??;
+    Ok(())
+}
+
+/// Is a property that would end the connection the error of its own publication, and do those before and behind it go?
+#[test]
+fn a_text_that_cannot_be_spoils_nothing() -> Outcome {
+    let (url, broker) = broker(|stream| {
+        stream.write_all(CONNACK)?;
+        for (id, topic) in [(1, b'a'), (2, b'c')] {
+            assert_eq!(packet(stream)?[4], topic);
+            stream.write_all(&[0x40, 2, 0, id])?;
+        }
+        packet(stream).map(drop)
+    })?;
+    let link = link(url)?;
+    publish(&link, "a", QoS::AtLeastOnce, false)?;
+    let content_type = Some("text\0plain".to_owned());
+    let wrong = Publication { topic: "b".to_owned(), content_type, ..Publication::default() };
+    let error = link.publish(wrong, PATIENCE).expect_err("refused").to_string();
+    assert!(error.contains("content type") && error.contains("U+0000"), "{error}");
+    assert_eq!(publish(&link, "c", QoS::AtLeastOnce, false)?, 2, "it has no number");
+    assert!(link.flush(PATIENCE)? && link.close(PATIENCE));
     broker.join().map_err(|_| "the broker's script failed")??;
     Ok(())
 }

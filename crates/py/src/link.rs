@@ -105,6 +105,7 @@ impl Link {
             response_topic,
             correlation_data,
             message_expiry_s,
+            since: None,
         };
         // The lock is held for moments only: giving the interpreter away for that would cost more.
         let offered = self.inner.publish(publication, Duration::ZERO);

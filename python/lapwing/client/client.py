@@ -165,8 +165,8 @@ class Client:
     ) -> int:
         """Sends a message; waits only while too many are unanswered or unsent. ``flush`` waits for all answers.
 
-        Text becomes UTF-8. Properties are MQTT 5.0's; with version 4 they are an error. What the socket does
-        not take at once leaves with the next call.
+        Text becomes UTF-8. Properties are MQTT 5.0's: an error with version 4, and with U+0000 in one. What the socket
+        does not take at once leaves with the next call.
 
         Args:
             topic: Where to; no wildcards.

@@ -31,7 +31,7 @@ class Counters:
         connections: Connections made, the first one included.
         published: Messages handed over to be published.
         acknowledged: Of those of QoS 1 and 2: answered well.
-        rejected: Of those: refused by the broker, or not fit for it.
+        rejected: Of those: refused by the broker, not fit for it, or expired before they could be sent.
         sent_again: Of those: sent again after a reconnection.
         unanswered: Handed over and not sent, or sent and not answered.
         is_told: The broker tells who published each message, as ``envelope`` asked.

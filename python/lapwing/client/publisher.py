@@ -102,7 +102,7 @@ class Publisher:
     ) -> int:
         """Hands a message over; it leaves with the next write. ``flush`` tells what became of it.
 
-        Text becomes UTF-8. Properties are MQTT 5.0's; with version 4 they are an error.
+        Text becomes UTF-8. Properties are MQTT 5.0's: an error with version 4, and with U+0000 in one.
 
         Args:
             topic: Where to; no wildcards.
@@ -115,7 +115,8 @@ class Publisher:
             content_type: What the payload is.
             response_topic: Where to answer.
             correlation_data: What to answer with.
-            message_expiry_s: After so many seconds the broker gives it to nobody.
+            message_expiry_s: After so many seconds the broker gives it to nobody. They run while it waits here, too: what
+                has none left when it could be sent is not, and ``flush`` names it in a `RejectedError`.
             timeout_s: How long to wait for room; by default the publisher's.
 
         Returns:

@@ -104,6 +104,8 @@ def test_wrong_arguments_are_config_errors(sink: _core.Sink) -> None:
             client.publish("a/+", b"")
         with pytest.raises(ConfigError, match="qos"):
             client.publish("a", b"", qos=3)
+        with pytest.raises(ConfigError, match="content type"):
+            client.publish("a", b"", content_type="text\0plain")
         with pytest.raises(ConfigError, match="filter"):
             client.subscribe("a/#/b")
 

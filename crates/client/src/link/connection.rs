@@ -137,8 +137,9 @@ impl Connection<'_> {
             self.report(declaration.as_bytes())?;
         }
         self.answer(figures.map(|(figures, _)| figures.properties()))?;
-        self.publish()?;
         let now_ms = self.now_ms();
+        self.protocol.at(now_ms);
+        self.publish()?;
         self.protocol.tick(now_ms, &mut self.wire.output)?;
         let is_due = self.wire.next_wake().is_some_and(|at| Instant::now() >= at);
         if self.wire.is_unsent() || is_due {
@@ -203,9 +204,11 @@ impl Connection<'_> {
 
     fn publish(&mut self) -> Result<(), ClientError> {
         let mut publications = std::mem::take(&mut self.publications);
+        let now = Instant::now();
         for (number, one) in (self.first_number..).zip(publications.drain(..)) {
             let token = Token::of(number, one.cost());
-            match self.protocol.publish(one.packet(), token.0, &mut self.wire.output) {
+            let packet = one.packet(now).ok_or(SendError::Expired);
+            match packet.and_then(|packet| self.protocol.publish(packet, token.0, &mut self.wire.output)) {
                 Ok(()) => {}
                 Err(SendError::NotConnected) => return Err(ClientError::NotConnected),
                 Err(error) => {
@@ -254,6 +257,7 @@ impl Connection<'_> {
         let room = if self.is_ready { self.shared.lock().room_to_receive() } else { (usize::MAX, usize::MAX) };
         let mut listener = Listener { heard: &mut self.heard, shared: self.shared, reports, room };
         let refusals = self.wire.take_refusals();
+        self.protocol.at(self.started.elapsed().as_millis() as u64);
         let outcome = self.protocol.receive(&self.wire.input, &mut self.wire.output, &mut listener).and_then(|used| {
             let out = &mut self.wire.output;
             refusals.iter().try_for_each(|refusal| self.protocol.refused(refusal, out, &mut listener)).map(|()| used)
@@ -268,7 +272,6 @@ impl Connection<'_> {
     /// After CONNACK the subscription, after SUBACK the caller's wishes.
     fn get_ready(&mut self) -> Result<(), ClientError> {
         if let Some(session_present) = self.heard.session_present.take() {
-            self.shared.lock().connected_to_session(session_present);
             self.subscribe()?;
             // A session has its subscriptions: its messages come before SUBACK, and somebody must take them. Who begins has perhaps
             // others than the process before, and waits for SUBACK.
@@ -277,10 +280,8 @@ impl Connection<'_> {
                 self.be_up();
             }
         }
-        let Some(reasons) = self.heard.subscribed.take() else { return self.make_room_for_suback() };
-        let filters = self.options.subscribe.iter().flat_map(|subscribe| &subscribe.filters);
-        if let Some((filter, reason)) = filters.zip(reasons).find(|(_, reason)| reason.is_error()) {
-            return Err(ClientError::Rejected { what: format!("subscription to {filter:?}"), reason });
+        if !self.heard.take_subscribed(self.options)? {
+            return self.make_room_for_suback();
         }
         if !self.is_up {
             self.be_up();

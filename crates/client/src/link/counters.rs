@@ -42,7 +42,7 @@ pub struct Counters {
     pub published: u64,
     /// Of those of QoS 1 and 2: answered well.
     pub acknowledged: u64,
-    /// Of those: refused by the broker.
+    /// Of those: refused by the broker, or never sent: not fit for it, or expired.
     pub rejected: u64,
     /// Of those: sent again after a reconnection.
     pub sent_again: u64,

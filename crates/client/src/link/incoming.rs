@@ -1,7 +1,10 @@
 //! What one read brought: gathered without the lock, handed over under it.
 
+use super::settings::LinkOptions;
 use super::shared::{Shared, Waiter};
+use super::thread::is_passing_refusal;
 use super::token::Token;
+use crate::error::ClientError;
 use crate::events::{Answer, Connected, Events, Rejected};
 use crate::message::Message;
 use lapwing_codec::{PacketId, Publish, ReasonCode, UserPropertiesBuf};
@@ -13,7 +16,7 @@ const PROBE: &str = "$lapwing/probe/";
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     pub session_present: Option<bool>,
-    pub subscribed: Option<Vec<ReasonCode>>,
+    subscribed: Option<Vec<ReasonCode>>,
     /// Probes that want an answer.
     pub probes: Vec<u16>,
     messages: Vec<Message>,
@@ -38,7 +41,10 @@ pub(crate) struct Listener<'a> {
 impl Events for Listener<'_> {
     fn connected(&mut self, connected: &Connected<'_>) {
         self.heard.session_present = Some(connected.session_present);
-        self.shared.lock().count.is_told = connected.tells_publishers;
+        let mut state = self.shared.lock();
+        state.count.is_told = connected.tells_publishers;
+        // Here, for messages may come in the same read: they are of this session.
+        state.connected_to_session(connected.session_present);
     }
 
     fn message(&mut self, publish: &Publish<'_>) -> Answer {
@@ -87,6 +93,22 @@ impl Events for Listener<'_> {
 }
 
 impl Heard {
+    /// Whether SUBACK has come since the last call.
+    ///
+    /// # Errors
+    /// `Rejected`: it refuses a subscription; of several one that ends the link.
+    pub fn take_subscribed(&mut self, options: &LinkOptions) -> Result<bool, ClientError> {
+        let Some(reasons) = self.subscribed.take() else { return Ok(false) };
+        let filters = options.subscribe.iter().flat_map(|subscribe| &subscribe.filters);
+        let refused = filters.zip(reasons).filter(|(_, reason)| reason.is_error());
+        match refused.min_by_key(|(_, reason)| is_passing_refusal(*reason)) {
+            Some((filter, reason)) => {
+                Err(ClientError::Rejected { what: format!("subscription to {filter:?}"), reason })
+            }
+            None => Ok(true),
+        }
+    }
+
     /// Hands over what is the caller's, and wakes who waits for it.
     pub fn hand_over(&mut self, shared: &Shared) {
         if self.messages.is_empty() && self.answers == 0 && self.sent_again == 0 {

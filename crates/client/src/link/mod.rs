@@ -59,6 +59,7 @@ impl Link {
         let address = Address::parse(&options.url)?;
         let is_sn = address.scheme.is_sn();
         options.check(is_sn)?;
+        options.connect.check()?;
         let options = LinkOptions { connect: over_sn::checked(&options.connect, &address)?, ..options };
         let shared = Arc::new(Shared::new(&options, is_sn)?);
         let thread = thread::Thread::new(address, options, Arc::clone(&shared));

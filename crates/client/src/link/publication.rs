@@ -1,8 +1,10 @@
 //! A message that waits for the broker, on its own: owns what the packet will borrow.
 
 use crate::error::ClientError;
-use lapwing_codec::topic::validate_topic_name;
-use lapwing_codec::{Limits, Publish, PublishProperties, QoS, UserPropertiesBuf, Version};
+use crate::expiry::left_s;
+use crate::texts;
+use lapwing_codec::{Publish, PublishProperties, QoS, UserPropertiesBuf, Version};
+use std::time::Instant;
 
 /// What one costs besides its texts and bytes.
 const OVERHEAD_BYTES: usize = 64;
@@ -28,8 +30,11 @@ pub struct Publication {
     pub response_topic: Option<String>,
     /// What to answer with (5.0).
     pub correlation_data: Option<Vec<u8>>,
-    /// Seconds after which nobody gets it any more (5.0).
+    /// Seconds after which nobody gets it any more (5.0). They run from `since` on: what waits here longer than a tenth of a
+    /// second is sent with what is left of them, in whole seconds, and not at all if that is nothing.
     pub message_expiry_s: Option<u32>,
+    /// When it was published; None: when it is handed over.
+    pub since: Option<Instant>,
 }
 
 impl Publication {
@@ -44,13 +49,10 @@ impl Publication {
     /// Whether `version` can say it.
     ///
     /// # Errors
-    /// `Invalid`: a topic that cannot be published to, a property in 3.1.1, a text too long.
+    /// `Invalid`: a topic that cannot be published to, a property in 3.1.1, a text too long or with U+0000.
     pub fn check(&self, version: Version) -> Result<(), ClientError> {
-        for topic in std::iter::once(&self.topic).chain(&self.response_topic) {
-            validate_topic_name(topic, &Limits::PROTOCOL)
-                .map_err(|error| ClientError::Invalid(format!("topic {topic:?}: {error}")))?;
-        }
         let properties = self.properties();
+        texts::check_message(&self.topic, &properties)?;
         if !version.has_properties() && !properties.is_empty() {
             let topic = &self.topic;
             return Err(ClientError::Invalid(format!("topic {topic:?}: MQTT 3.1.1 has no properties")));
@@ -63,17 +65,21 @@ impl Publication {
         Ok(())
     }
 
-    /// The packet.
-    pub(crate) fn packet(&self) -> Publish<'_> {
-        Publish {
+    /// The packet, with what is left of its expiry; None: that is over.
+    pub(crate) fn packet(&self, now: Instant) -> Option<Publish<'_>> {
+        let mut properties = self.properties();
+        if let (Some(expiry_s), Some(since)) = (self.message_expiry_s, self.since) {
+            properties.message_expiry_s = Some(left_s(expiry_s, now.saturating_duration_since(since))?);
+        }
+        Some(Publish {
             dup: false,
             qos: self.qos,
             retain: self.retain,
             topic: &self.topic,
             packet_id: None,
-            properties: self.properties(),
+            properties,
             payload: &self.payload,
-        }
+        })
     }
 
     fn properties(&self) -> PublishProperties<'_> {
@@ -117,12 +123,28 @@ mod tests {
         let expiring = Publication { message_expiry_s: Some(1), ..good.clone() };
         assert!(expiring.check(Version::V5).is_ok());
         let wild = Publication { topic: "a/#".to_owned(), ..good.clone() };
-        let answered = Publication { response_topic: Some("b/+".to_owned()), ..good };
-        for (wrong, version, named) in
-            [(expiring, Version::V311, "a/b"), (wild, Version::V5, "a/#"), (answered, Version::V5, "b/+")]
-        {
+        let answered = Publication { response_topic: Some("b/+".to_owned()), ..good.clone() };
+        let torn = Publication { content_type: Some("a\0b".to_owned()), ..good };
+        for (wrong, version, named) in [
+            (expiring, Version::V311, "a/b"),
+            (wild, Version::V5, "a/#"),
+            (answered, Version::V5, "b/+"),
+            (torn, Version::V5, "content type"),
+        ] {
             let error = wrong.check(version).expect_err("refused").to_string();
             assert!(error.contains(named), "{error}");
         }
+    }
+
+    /// Does an expiry run, and what has none go however long it waited?
+    #[test]
+    fn an_expiry_runs() {
+        let since = Instant::now();
+        let after = |seconds| since + std::time::Duration::from_secs(seconds);
+        let one = Publication { message_expiry_s: Some(9), since: Some(since), ..Publication::default() };
+        let left = |one: &Publication, seconds| one.packet(after(seconds)).map(|it| it.properties.message_expiry_s);
+        assert_eq!([0, 8, 9].map(|seconds| left(&one, seconds)), [Some(Some(9)), Some(Some(1)), None]);
+        let lasting = Publication { message_expiry_s: None, ..one };
+        assert_eq!(left(&lasting, 1000), Some(None));
     }
 }

@@ -58,7 +58,7 @@ impl State {
             self.pending.insert(id);
         }
         let was_high = self.waiting.is_high();
-        self.waiting.push(Arrived { message, epoch: self.epoch });
+        self.waiting.push(Arrived { message, epoch: self.epoch, session: self.session });
         self.note_mark(was_high);
     }
 
@@ -144,5 +144,42 @@ impl State {
     pub fn reject(&mut self, token: Token, rejected: &Rejected<'_>) {
         self.count.rejected += 1;
         self.rejections.push(token.number(self.count.published), rejected);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::{Acknowledge, LinkOptions, Marks, SendLimits};
+    use crate::options::Options;
+    use std::time::{Duration, Instant};
+
+    fn state() -> State {
+        State::new(&LinkOptions {
+            url: String::new(),
+            connect: Options::default(),
+            subscribe: None,
+            ends_session: true,
+            acknowledge: Acknowledge::Processed,
+            receive: Marks { high_messages: 2, low_messages: 1, high_bytes: 1 },
+            send: SendLimits { window: 1, messages_max: 10, bytes_max: 1 },
+            reports: None,
+            declaration: None,
+            connect_timeout: Duration::ZERO,
+            back_off_first: Duration::ZERO,
+            back_off_longest: Duration::ZERO,
+        })
+    }
+
+    /// Does an expiry run from when its message is handed over, and not from when its turn comes?
+    #[test]
+    fn an_expiry_begins_when_a_message_is_handed_over() {
+        let (mut state, mut fetched, begun) = (state(), Vec::new(), Instant::now());
+        state.publish(Publication { message_expiry_s: Some(1), ..Publication::default() });
+        state.publish(Publication::default());
+        let handed_over = Instant::now();
+        state.fetch(&mut fetched, 1, usize::MAX);
+        assert!(fetched[0].since.is_some_and(|since| begun <= since && since <= handed_over));
+        assert_eq!(fetched[1].since, None, "the clock is not asked for nothing");
     }
 }

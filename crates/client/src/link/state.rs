@@ -1,8 +1,9 @@
 //! What caller and thread share: who has which message, what is to be sent, how things stand.
 //!
-//! Rules: a message that was taken belongs to the connection it came on (`epoch`). At QoS 1 an answer to an older one is
-//! not sent: the broker has given the message out again. At QoS 2 the packet id belongs to the session (`session`):
-//! the answer is sent on the next connection, and the repeated message is not shown again.
+//! Rules: a message belongs to the connection it came on (`epoch`), however long it waits here. At QoS 1 an answer to an
+//! older one is not sent: the broker has given the message out again. At QoS 2 the packet id belongs to the session it
+//! came in (`session`): the answer is sent on the next connection, and the repeated message is not shown again. In another
+//! session the same id is another message's, which nobody has worked on.
 
 use super::counters::Counters;
 use super::load::{Figures, Load};
@@ -172,11 +173,10 @@ impl State {
 
     pub fn take_one(&mut self) -> Option<Taken> {
         let was_high = self.waiting.is_high();
-        let Arrived { message, epoch } = self.waiting.pop()?;
+        let Arrived { message, epoch, session } = self.waiting.pop()?;
         self.count.working += 1;
         let at = Instant::now();
-        let (link, session) = (self.id, self.session);
-        let taken = Taken { message, at, link, epoch, session, is_finished: AtomicBool::new(false) };
+        let taken = Taken { message, at, link: self.id, epoch, session, is_finished: AtomicBool::new(false) };
         if self.acknowledge == Acknowledge::Received {
             self.send_answer(&taken, None);
         }
@@ -247,7 +247,10 @@ impl State {
     }
 
     /// Gives its number.
-    pub fn publish(&mut self, publication: Publication) -> u64 {
+    pub fn publish(&mut self, mut publication: Publication) -> u64 {
+        if publication.message_expiry_s.is_some() {
+            publication.since.get_or_insert_with(Instant::now);
+        }
         self.count.published += 1;
         self.bytes += publication.cost();
         self.outbox.push_back(publication);

@@ -23,13 +23,15 @@ pub(crate) struct Thread {
     protocol: Protocol,
     back_off: BackOff,
     started: Instant,
+    /// A connection before this one stood.
+    was_connected: bool,
 }
 
 impl Thread {
     pub fn new(address: Address, options: LinkOptions, shared: Arc<Shared>) -> Self {
         let protocol = Protocol::new(options.connect.version, options.send.window, true);
         let back_off = BackOff::new(options.back_off_first, options.back_off_longest);
-        Self { address, options, shared, protocol, back_off, started: Instant::now() }
+        Self { address, options, shared, protocol, back_off, started: Instant::now(), was_connected: false }
     }
 
     /// Until the link is closed or cannot go on.
@@ -81,15 +83,24 @@ impl Thread {
         self.protocol.lost();
         let mut state = self.shared.lock();
         if state.phase == Phase::Up {
-            self.back_off.reset();
+            // A broker that refuses a subscription may take the connection each time before it does.
+            if !matches!(error, ClientError::Rejected { .. }) {
+                self.back_off.reset();
+            }
             // From now on the session counts: what is in it must not be thrown away. In 3.1.1 a session that is not
             // clean would stay for ever.
             self.options.connect.clean_start &= !self.protocol.version().has_properties();
         }
         let was_connected = state.count.connections > 0;
+        let is_first = !std::mem::replace(&mut self.was_connected, was_connected);
         state.lost();
         self.shared.tell(&mut state);
-        state.closing != Closing::No && state.is_answered() || !was_connected || !is_passing(error)
+        let is_passing = match error {
+            // Nobody has had this subscription yet.
+            ClientError::Rejected { .. } if is_first => false,
+            other => is_passing(other),
+        };
+        state.closing != Closing::No && state.is_answered() || !was_connected || !is_passing
     }
 
     /// Waits before the next attempt; false if the link is closed meanwhile.
@@ -144,6 +155,15 @@ fn is_passing(error: &ClientError) -> bool {
                 | R::ProtocolError
                 | R::MalformedPacket
         ),
+        // A broker that starts again, or whose hook is slow once, may say so of a subscription that it takes later.
+        ClientError::Rejected { reason, .. } => is_passing_refusal(*reason),
         other => other.is_temporary(),
     }
+}
+
+/// Whether a subscription that was refused so may be taken later: the reason is neither a right nor the filter. In 3.1.1
+/// a broker has one code for all.
+pub(super) fn is_passing_refusal(reason: ReasonCode) -> bool {
+    use ReasonCode as R;
+    matches!(reason, R::UnspecifiedError | R::ImplementationSpecificError | R::QuotaExceeded)
 }

@@ -4,11 +4,12 @@ use super::settings::Marks;
 use crate::message::Message;
 use std::collections::VecDeque;
 
-/// A message, and the connection it came on.
+/// A message, and the connection and the session it came on.
 #[derive(Debug)]
 pub(crate) struct Arrived {
     pub message: Message,
     pub epoch: u32,
+    pub session: u32,
 }
 
 /// A queue that says when it is too full and when it has room again.
@@ -117,7 +118,7 @@ mod tests {
             properties,
             payload,
         };
-        Arrived { message: Message::from(&publish), epoch: 1 }
+        Arrived { message: Message::from(&publish), epoch: 1, session: 1 }
     }
 
     /// High at the high mark, and until the low one.
@@ -151,7 +152,7 @@ mod tests {
         };
         let least = 10 + 300 + 120;
         let mut waiting = Waiting::new(Marks { high_messages: 100, low_messages: 50, high_bytes: least });
-        waiting.push(Arrived { message, epoch: 1 });
+        waiting.push(Arrived { message, epoch: 1, session: 1 });
         assert!(waiting.is_high() && waiting.bytes() >= least);
         waiting.pop();
         assert_eq!(waiting.bytes(), 0);

@@ -1,6 +1,6 @@
 //! What comes from the broker: each packet checked against what it answers.
 
-use super::{Protocol, ServerLimits, State};
+use super::{Protocol, ServerLimits, State, again};
 use crate::error::ClientError;
 use crate::events::{Answer, Connected, Events, Rejected};
 use crate::inflight::Again;
@@ -116,6 +116,7 @@ impl Protocol {
                 .forget_released()
                 .into_iter()
                 .for_each(|token| events.acknowledged(token, ReasonCode::Success));
+            self.forget_expired(events);
         }
         self.inflight.resume(session_present).into_iter().for_each(|token| events.unanswered(token));
     }
@@ -124,8 +125,8 @@ impl Protocol {
     fn send_again(&mut self, out: &mut Vec<u8>, events: &mut (impl Events + ?Sized)) -> Result<(), ClientError> {
         while let Some(again) = self.inflight.next_again() {
             match again {
-                Again::Publish(packet, token) => {
-                    out.extend_from_slice(packet);
+                Again::Publish { packet, token, sent_at_ms } => {
+                    again::append(packet, self.version, sent_at_ms, self.now_ms, out)?;
                     events.sent_again(token);
                 }
                 Again::PubRel(id) => Packet::PubRel(Ack::success(id)).encode(self.version, out)?,
@@ -237,7 +238,7 @@ impl Protocol {
     }
 
     /// Where a PUBLISH of ours was to go.
-    fn topic_of<'a>(&self, packet: &'a [u8]) -> Option<&'a str> {
+    pub(super) fn topic_of<'a>(&self, packet: &'a [u8]) -> Option<&'a str> {
         match codec::decode(packet, self.version, &codec::Limits::PROTOCOL) {
             Ok(Some((Packet::Publish(publish), _))) => Some(publish.topic),
             _ => None,

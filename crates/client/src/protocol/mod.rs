@@ -4,8 +4,12 @@
 //! an answer nobody asked for is the peer's protocol error. The session outlives its connection: after
 //! `Protocol::lost` and a new `Protocol::connect` the unanswered messages go again.
 
+mod again;
 mod answers;
 mod incoming;
+mod send_error;
+
+pub use send_error::SendError;
 
 use crate::error::ClientError;
 use crate::inflight::Inflight;
@@ -28,26 +32,6 @@ pub enum State {
     Connecting,
     /// CONNACK said yes.
     Connected,
-}
-
-/// Why a packet was not taken.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SendError {
-    /// The window is full, or old messages go first: try again after an `acknowledged`.
-    #[error("the window of unanswered messages is full")]
-    WindowFull,
-    /// The packet id that the caller chose has not been answered yet.
-    #[error("packet id {0} is in use: its last message has not been answered yet")]
-    PacketIdInUse(u16),
-    /// No connection.
-    #[error("not connected")]
-    NotConnected,
-    /// The broker said in CONNACK that it does not take this.
-    #[error("the broker does not take {0}")]
-    Unsupported(&'static str),
-    /// It cannot be written as a packet.
-    #[error(transparent)]
-    Encode(#[from] EncodeError),
 }
 
 /// What the broker said it takes.
@@ -76,6 +60,8 @@ pub struct Protocol {
     owed: (u32, u32),
     /// Keep encoded publishes until they are answered, to send them again after a reconnection.
     keeps: bool,
+    /// What time it is, as far as it was said.
+    now_ms: u64,
     /// What the broker has of the session is known here: it was begun, or taken up, by an earlier connection of ours.
     knows_session: bool,
 }
@@ -95,6 +81,7 @@ impl Protocol {
             server: NO_LIMITS,
             owed: (0, PACKET_IDS),
             keeps,
+            now_ms: 0,
             knows_session: false,
         }
     }
@@ -164,6 +151,7 @@ impl Protocol {
         // 3.1.1 has no Receive Maximum; there are no more packet ids than this.
         self.owed = (0, if v5 { options.receive_maximum.max(1).into() } else { PACKET_IDS });
         self.server = NO_LIMITS;
+        self.at(now_ms);
         self.keep_alive.start(options.keep_alive_s, now_ms);
         Ok(())
     }
@@ -193,12 +181,12 @@ impl Protocol {
             self.inflight.finish(id);
             return Err(error.into());
         }
-        if publish.qos == QoS::ExactlyOnce && self.inflight.keep_back(id, &out[start..]) {
+        if publish.qos == QoS::ExactlyOnce && self.inflight.keep_back(id, &out[start..], self.now_ms) {
             out.truncate(start);
             return Ok(Packet::PubRel(Ack::success(id)).encode(self.version, out)?);
         }
         if self.keeps {
-            self.inflight.keep(id, &out[start..]);
+            self.inflight.keep(id, &out[start..], self.now_ms);
         }
         Ok(())
     }

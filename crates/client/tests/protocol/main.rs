@@ -12,6 +12,7 @@ use lapwing_codec::{
 mod connection;
 mod cuts;
 mod delivery;
+mod expiring;
 mod taken_up;
 
 #[derive(Default, Debug, PartialEq, Eq)]
