@@ -11,7 +11,7 @@ import pytest
 
 from lapwing import Broker
 from lapwing.client import Client, Will
-from lapwing.contracts.commands import Registration, command_topic, encode, registration_topic
+from lapwing.contracts.commands import REGISTRATIONS, Registration, command_topic, encode, registration_topic
 from lapwing.controller import MqttWires
 from lapwing.controller.run import controller_name
 from lapwing.errors import LapwingError, RejectedError, TimedOutError
@@ -19,6 +19,7 @@ from lapwing.pipeline.commands.registry import Registry
 from lapwing.pipeline.errors import TableError
 
 DEVICES = 40
+FLEET = 6_000
 REGISTER_S = 0.1
 TIMEOUT_S = 30.0
 
@@ -86,6 +87,24 @@ def test_what_takes_long_but_comes_is_waited_for(broker: Broker) -> None:
     assert hearer.heard == DEVICES
 
 
+@pytest.mark.parametrize("shards", [1, 3])
+def test_all_are_heard_before_anything_is_decided(shards: int) -> None:
+    """Of a fleet whose registrations come by many pages, each while the one before is taken; and no mark stays."""
+    with Broker(shards=shards) as broker, Client(broker.url, client_id="all") as client:
+        for number in range(FLEET):
+            device = f"{number % 7}d{number}"  # marks are in their midst, not behind them
+            client.publish(registration_topic(device), encode(Registration(device, True)), qos=1, retain=True)
+        client.flush()
+        listener, wires = Listener(), MqttWires(broker.url, "controller")
+        wires.open(listener)
+        assert len(listener.registry) == FLEET
+        wires.close()
+        assert len(listener.crew) == FLEET
+        client.subscribe(REGISTRATIONS, qos=1)
+        retained = [client.receive(TIMEOUT_S) for _ in range(FLEET)]
+        assert not [each.topic for each in retained if each and "mark" in each.topic]
+
+
 def test_a_last_will_takes_a_device_out(broker: Broker) -> None:
     """Of a device that breaks off: for the controller that listens, and for the next one."""
     topic = registration_topic("a")
@@ -150,13 +169,15 @@ def test_what_breaks_a_listener_is_told_by_name(broker: Broker) -> None:
 
 
 def test_silence_is_told_with_what_to_look_at() -> None:
-    """Nobody may publish, so that no mark comes."""
-    rules: list[dict[str, object]] = [{"identity": "anonymous", "may": ["subscribe"], "topics": ["#"]}]
-    with Broker(rules=rules) as broker:
-        wires = MqttWires(broker.url, "controller")
-        with pytest.raises(TimedOutError, match="permitted to publish"):
-            wires.open(Hearer(), timeout_s=1.0)
-        wires.close()
+    """Nobody may publish answers, so that no mark comes there; nor registrations, which is known at once."""
+    subscribe = {"identity": "anonymous", "may": ["subscribe"], "topics": ["#"]}
+    publish = {"identity": "anonymous", "may": ["publish"], "topics": [REGISTRATIONS]}
+    for rules, kind in (([subscribe, publish], TimedOutError), ([subscribe], LapwingError)):
+        with Broker(rules=rules) as broker:
+            wires = MqttWires(broker.url, "controller")
+            with pytest.raises(kind, match="permitted to publish"):
+                wires.open(Hearer(), timeout_s=1.0)
+            wires.close()
 
 
 def test_the_name_at_the_broker_goes_with_the_folder(tmp_path: Path) -> None:
