@@ -1,7 +1,8 @@
-"""Who is registered: retained messages, of which nobody says how many there are."""
+"""Who is registered: retained messages, of which nobody says how many there are, heard anew with each connection."""
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 import time
@@ -14,8 +15,12 @@ from lapwing.controller.marks import MARK, device_of
 from lapwing.errors import LapwingError, RejectedError
 from lapwing.pipeline.commands.post import Hearer
 
+LOG = logging.getLogger("lapwing.controller")
+
 AT_ONCE = 1_000
 _TICK_S = 1.0
+_AGAIN_S = 1.0
+"""Between two attempts to subscribe anew."""
 _MARK_S = 3_600
 """So long a mark is retained if nobody takes it away: its controller was killed."""
 _COPIES = 2
@@ -32,6 +37,11 @@ class Registrations:
     the second copy is behind everything that the first filter brings. To wait until none has come for a while, instead,
     would be a guess on a busy broker, and a delay on every other.
 
+    What changes at QoS 0 while the connection is broken comes with none that follows: the subscription is not new, and
+    a session keeps no such message. It may be a last will. So whenever the connection has been made again another one
+    takes its place, with a session that begins anew (Clean Start; an expiry of 0 would not do where the broker takes
+    the broken one for a living one yet), and hears everything once more. Who is not named then is registered no more.
+
     Args:
         url: The broker.
         client_id: Of the connection.
@@ -43,9 +53,11 @@ class Registrations:
         self._url, self._client_id, self._clear, self._connect = url, client_id, clear, connect
         self._mark = ""
         self._copies = 0
+        self._named: set[str] = set()
+        self._is_outdated = False
         self._consumer: Consumer | None = None
         self.are_whole = threading.Event()
-        """Every retained one has been heard."""
+        """Every retained one has been heard, once since the start."""
         self.moved_at = 0.0
         """When the last one came, by the monotonic clock."""
 
@@ -55,7 +67,9 @@ class Registrations:
         Raises:
             LapwingError: The broker cannot be reached, or refuses.
         """
-        self._mark, self._copies = f"{MARK}{secrets.token_hex(8)}", 0
+        # Another mark each time: what takes away the last one may still be on its way.
+        self._mark, self._copies, self._is_outdated = f"{MARK}{secrets.token_hex(8)}", 0, False
+        self._named.clear()
         self._retain_mark()
         self._consumer = Consumer(
             self._url,
@@ -75,9 +89,13 @@ class Registrations:
         """
         while not closing.is_set():
             for batch in self._connected().batches(AT_ONCE, wait_ms=10.0, timeout_s=_TICK_S):
+                if self._must_begin_anew():
+                    break  # before it: some of it may be the new connection's
                 self._take(batch, hearer)
                 if closing.is_set():
                     return
+            if self._must_begin_anew():
+                self._begin_anew(closing)
 
     def close(self) -> None:
         """Says goodbye; by the thread that hears, so that what it has in hand counts as done."""
@@ -87,6 +105,23 @@ class Registrations:
         """Breaks the connection, if there is one."""
         if self._consumer is not None:
             self._consumer.abort()
+
+    def _must_begin_anew(self) -> bool:
+        return self._is_outdated or self._connected().counters.connections > 1
+
+    def _begin_anew(self, closing: threading.Event) -> None:
+        self.abort()
+        while not closing.is_set():
+            try:
+                self.connect()
+            except _RefusedMarkError:
+                raise
+            except LapwingError as error:
+                # What does not pass by itself ends the connection for answers, too.
+                LOG.warning("registrations are not heard at present: %s", error)
+                closing.wait(_AGAIN_S)
+            else:
+                return
 
     def _connected(self) -> Consumer:
         assert self._consumer is not None  # connect() comes first
@@ -101,7 +136,7 @@ class Registrations:
             try:
                 client.flush()
             except RejectedError as error:
-                raise LapwingError(
+                raise _RefusedMarkError(
                     f"what tells that all on {REGISTRATIONS} has been heard was refused: {error.rejections[0].words}",
                     where=client.url,
                     remedy="the controller must be permitted to publish and to subscribe there",
@@ -110,11 +145,24 @@ class Registrations:
     def _take(self, batch: Sequence[Delivery], hearer: Hearer) -> None:
         for message in batch:
             device = device_of(message)
-            if not device.startswith(MARK):
-                hearer.registered(device, message.payload)
-                self.moved_at = time.monotonic()
-            elif device == self._mark and message.retain:
-                self._copies += 1
-        if self._copies >= _COPIES and not self.are_whole.is_set():
+            if device.startswith(MARK):
+                self._note_mark(device, message)
+                continue
+            hearer.registered(device, message.payload, is_retained=message.retain)
+            self._named.add(device)
+            self.moved_at = time.monotonic()
+        if self._copies == _COPIES:
+            self._copies += 1
+            hearer.all_registered(self._named)
             self.are_whole.set()
             self._clear(registration_topic(self._mark))
+
+    def _note_mark(self, device: str, message: Delivery) -> None:
+        if device == self._mark and self._copies < _COPIES:
+            self._copies += message.retain
+            # A busy broker may give one that it has acknowledged to a later subscription: live, once for both filters.
+            self._is_outdated |= not message.retain
+
+
+class _RefusedMarkError(LapwingError):
+    """The mark may not be published: without it nobody knows when all has been heard."""
