@@ -15,7 +15,7 @@ from lapwing.broker_guard import stepping_down
 from lapwing.broker_node import core_errors, end, start_errors
 from lapwing.broker_notices import BrokerNotices
 from lapwing.broker_parts import bound_for_http, choosers_of, dispatcher_of, start_http
-from lapwing.broker_reload import RELOADED, reload_json
+from lapwing.broker_reload import reload_json
 from lapwing.broker_tables import (
     GroupLike,
     HoldLike,
@@ -33,6 +33,7 @@ from lapwing.config import Config, node_json
 from lapwing.config.access_change import AccessCounts, check_still_closed
 from lapwing.config.auth import access_tables, user_names
 from lapwing.config.openness import check_listeners, users_notices
+from lapwing.config.restart import RELOADED
 from lapwing.errors import BrokerError, ConfigError, LapwingError
 from lapwing.rehearsal.ports import check_twins
 

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lapwing.config import Config
 
-RELOADED = ("auth", "rules", "topics", "groups")
-"""The tables that are taken over; what certificates hold is in no table."""
-
 
 def reload_json(before: Config, now: Config, access: Mapping[str, Any]) -> str:
     """What ``lapwing._core.Node.reload`` takes: users and rules; tables of topics and groups that are not as they were.

@@ -70,6 +70,29 @@ def test_users_and_rules_are_read_again(tmp_path: Path, configure: Callable[[str
         assert running.end() == 0
 
 
+def test_what_waits_for_the_next_start_is_named(tmp_path: Path, configure: Callable[[str], Path]) -> None:
+    """In one line, each time, until the file says what it said at the start."""
+    with update_users(tmp_path / "users.toml") as users:
+        users["alice"] = User("alice", hash_password(PASSWORD.encode()))
+    file = configure("one")
+    with RunningBroker(tmp_path / "data", "--config", str(file)) as running:
+        running.wait_until_ready()
+        begun = file.read_text()
+        for rest, waits in (
+            ("[hooks]\nqueue = 77\n[log]\nlevel = 'notice'\n", ["hooks.queue, log.level"]),
+            ("", []),
+        ):
+            said = len(running.errors)
+            file.write_text(begun + rest)
+            running.process.send_signal(signal.SIGHUP)
+            wire.until(lambda said=said: any("are read again" in line for line in running.errors[said:]))
+            if waits:
+                wire.until(lambda said=said: any("started again" in line for line in running.errors[said:]))
+            named = [line.rstrip().rpartition(": ")[2] for line in running.errors[said:] if "started again" in line]
+            assert named == waits
+        assert running.end() == 0
+
+
 @pytest.mark.parametrize("text", ["", "[auth]\nusers = 'USERS'\n"], ids=["empty", "cut off before its rules"])
 def test_a_file_that_lost_its_rules_opens_nothing(text: str, tmp_path: Path, configure: Callable[[str], Path]) -> None:
     """As one that is just being written; with a word that it is meant, it does."""

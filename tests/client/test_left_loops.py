@@ -16,6 +16,7 @@ from lapwing.client import AsyncConsumer, Client, Consumer, Delivery
 Until = Callable[[Callable[[], bool]], None]
 
 TIMEOUT_S = 30.0
+TRIES = 50
 
 
 @pytest.fixture
@@ -219,6 +220,26 @@ def test_asyncio(lapwing_broker: Broker) -> None:
             assert await some(consumer, 3) == [2, 3, 4]
 
     asyncio.run(asyncio.wait_for(run(), TIMEOUT_S))
+
+
+@pytest.mark.parametrize("is_one_loop", [True, False], ids=["one loop", "a loop each time"])
+def test_a_batch_waits_from_its_first_message_on(lapwing_broker: Broker, is_one_loop: bool) -> None:
+    """Who asks with less patience than a batch has gets it all the same: the wait began anew with each question."""
+
+    async def run() -> int:
+        async with AsyncConsumer(lapwing_broker.url, "left/#", report=False) as consumer:
+            await asyncio.to_thread(publish, lapwing_broker, 3)
+            batches = consumer.batches(9, wait_ms=400)
+            for asked in range(1, TRIES):
+                try:
+                    async with asyncio.timeout(0.15):
+                        assert len(await anext(batches)) == 3
+                        return asked
+                except TimeoutError:
+                    batches = batches if is_one_loop else consumer.batches(9, wait_ms=400)
+        return TRIES
+
+    assert 1 < asyncio.run(asyncio.wait_for(run(), TIMEOUT_S)) < TRIES
 
 
 def test_asyncio_closes_a_loop(lapwing_broker: Broker) -> None:

@@ -150,6 +150,8 @@ class _Serving:
             config.taken()
             counts = f"{before.change_to(self._broker.access_counts)}; listeners with certificates: {listeners}"
             self._log.notice(f"SIGHUP: users, rules, groups and certificates are read again ({counts})")
+            if waits := config.waits():
+                self._log.notice(f"SIGHUP: changed, and in force when the broker is started again: {waits}")
 
     def _drain(self) -> int:
         self._log.step("draining; a second signal stops at once")

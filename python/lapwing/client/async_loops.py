@@ -22,6 +22,8 @@ Connect = Callable[[], Awaitable[object]]
 """Connects, if it has not."""
 
 _AnyTask = asyncio.Task[Any]
+_BEGUN_MAX = 64
+"""Batches that were cancelled and wait for the next loop: of so many it is known since when, of the last ones."""
 
 
 class AsyncHands(Hands):
@@ -37,6 +39,18 @@ class AsyncHands(Hands):
         super().__init__()
         self.news: News | None = None
         self._loops: weakref.WeakSet[AsyncLoop] = weakref.WeakSet()
+        self._began: list[tuple[Delivery, float]] = []
+
+    def begun_at(self, batch: list[Delivery]) -> float:
+        """When a batch of these messages began to wait for more: now, or before it was cancelled, by whichever loop."""
+        ours = set(map(id, batch))
+        began = [at for message, at in self._began if id(message) in ours]
+        self._began = [each for each in self._began if id(each[0]) not in ours]
+        return min([_now(), *began])
+
+    def was_cancelled(self, batch: list[Delivery], begun_at: float) -> None:
+        """It waited since then: a caller whose patience is shorter than a batch's would else never get one."""
+        self._began = [*self._began, (batch[0], begun_at)][-_BEGUN_MAX:]
 
     def begins(self, loop: AsyncLoop) -> None:
         """A loop has been started."""
@@ -191,10 +205,12 @@ class AsyncBatches(AsyncLoop, AsyncIterator[list[Delivery]]):
 
     async def __anext__(self) -> list[Delivery]:
         link, batch = await self._next()
+        begun_at = self._hands.begun_at(batch)
         try:
-            await self._fill(link, batch)
+            await self._fill(link, batch, begun_at + self._wait_s)
         except BaseException:  # cancelled: nobody has seen it
             self._hands.left.put(link, None, batch)
+            self._hands.was_cancelled(batch, begun_at)
             self._hands.ends(self)
             raise
         self.in_hand = batch
@@ -203,8 +219,7 @@ class AsyncBatches(AsyncLoop, AsyncIterator[list[Delivery]]):
     def _taken(self, link: _core.Link) -> list[Delivery]:
         return self._hands.left.take(link, self._size) or link.take(self._size, 0.0)
 
-    async def _fill(self, link: _core.Link, batch: list[Delivery]) -> None:
-        until = _now() + self._wait_s
+    async def _fill(self, link: _core.Link, batch: list[Delivery], until: float) -> None:
         while len(batch) < self._size:
             batch += link.take(self._size - len(batch), 0.0)
             left_s = until - _now()

@@ -9,6 +9,7 @@ from lapwing._core import kind_at
 from lapwing.config.cut_off import check_not_cut_off
 from lapwing.config.load import Loaded
 from lapwing.config.model import Config
+from lapwing.config.restart import in_words, waiting_for_restart
 from lapwing.errors import ConfigError
 
 
@@ -26,7 +27,7 @@ class Reread:
     def __init__(self, file: Path | None, load: Callable[[], Loaded]) -> None:
         self._file = file
         self._load = load
-        self._in_force = self._read_last = load()
+        self._begun = self._in_force = self._read_last = load()
 
     @property
     def in_force(self) -> Config:
@@ -49,6 +50,10 @@ class Reread:
         self._read_last = self._load()
         check_not_cut_off(self._in_force, self._read_last)
         return self._read_last.config
+
+    def waits(self) -> str:
+        """What was read last and no reload takes over, where it is other than at the start: names, in words."""
+        return in_words(waiting_for_restart(self._begun.config, self._read_last.config))
 
     def taken(self) -> None:
         """What was read last is in force."""

@@ -17,7 +17,9 @@ from typing import Any, Unpack
 from lapwing.broker_url import without_user
 from lapwing.client import Consumer, Delivery, Publisher
 from lapwing.client.options import ConnectOptions
-from lapwing.contracts.commands import ANSWERS, REGISTRATIONS, answer_topic, command_topic, registration_topic
+from lapwing.contracts.commands import ANSWERS, REGISTRATIONS, answer_topic, command_topic
+from lapwing.controller.marks import MARK, device_of
+from lapwing.controller.registrations import Registrations
 from lapwing.errors import LapwingError, TimedOutError
 from lapwing.pipeline.commands.post import Hearer
 
@@ -27,11 +29,9 @@ SESSION_S = 7 * 86_400
 """Answers wait so long for a controller that is away."""
 
 ANSWERS_AT_ONCE = 2_000
-REGISTRATIONS_AT_ONCE = 1_000
 _TICK_S = 1.0
 _LOOK_S = 0.1
 _LINGER_MS = 100.0
-_MARK = "lapwing-mark-"
 _ID_PROPERTY = "lapwing-command-id"
 
 
@@ -48,15 +48,7 @@ class MqttWires:
         self._url, self._name = without_user(url), name
         options: Any = dict(connect)
         self._publisher = Publisher(url, client_id=f"{name}-commands", **options)
-        self._registrations = Consumer(
-            url,
-            REGISTRATIONS,
-            qos=1,
-            report=False,
-            batch=REGISTRATIONS_AT_ONCE,
-            client_id=f"{name}-registrations",
-            **options,
-        )
+        self._registrations = Registrations(url, f"{name}-registrations", self._clear, options)
         self._answers = Consumer(
             url,
             ANSWERS,
@@ -69,16 +61,17 @@ class MqttWires:
         )
         self._threads: list[threading.Thread] = []
         self._closing = threading.Event()
-        self._mark = f"{_MARK}{secrets.token_hex(8)}"
-        self._caught_up = {REGISTRATIONS: threading.Event(), ANSWERS: threading.Event()}
+        self._mark = f"{MARK}{secrets.token_hex(8)}"
+        self._answers_are_whole = threading.Event()
         self._moved_at = 0.0
         self._failure: LapwingError | None = None
 
     def open(self, hearer: Hearer, timeout_s: float = 30.0) -> None:
         """Connects; on return every retained registration, and every answer that waited, has been heard.
 
-        A mark that is published behind them, on a device's topic that no device has, tells when. There may be days of
-        answers: they take what they take, as long as they come.
+        Marks tell when, on topics of a device that no device is: that of answers is published behind them and comes
+        behind them, for a session is a queue; for the other see `Registrations`. There may be days of answers: they
+        take what they take, as long as they come.
 
         Raises:
             TimedOutError: Nothing has come for ``timeout_s``, and no mark.
@@ -87,23 +80,12 @@ class MqttWires:
         self._publisher.connect()
         self._registrations.connect()
         self._answers.connect()
-        for consumer, body in ((self._registrations, self._hear_registrations), (self._answers, self._hear_answers)):
-            thread = threading.Thread(target=self._guarded, args=(consumer, body, hearer), daemon=True)
+        for heard, body in ((self._registrations, self._hear_registrations), (self._answers, self._hear_answers)):
+            thread = threading.Thread(target=self._guarded, args=(heard, body, hearer), daemon=True)
             thread.start()
             self._threads.append(thread)
-        for topic in (registration_topic(self._mark), answer_topic(self._mark)):
-            self._publisher.publish(topic, b"", qos=1)
-        self._moved_at = time.monotonic()
-        for topics, event in self._caught_up.items():
-            while not event.wait(_LOOK_S):
-                if self._failure:
-                    raise self._failure
-                if time.monotonic() - self._moved_at > timeout_s:
-                    raise TimedOutError(
-                        f"nothing has come on {topics} for {timeout_s:g} s, nor what tells that nothing waits there",
-                        where=self._url,
-                        remedy="look at the broker; the controller must be permitted to publish and to subscribe there",
-                    )
+        self._publisher.publish(answer_topic(self._mark), b"", qos=1)
+        self._wait_until_whole(timeout_s)
 
     def send(self, device: str, command_id: str, payload: bytes, expiry_s: int) -> int:
         """Hands a command over; see `Post.send`."""
@@ -142,12 +124,32 @@ class MqttWires:
             # What the broker does not have is in the outbox: the next run publishes it.
             self._publisher.abort()
 
-    def _guarded(self, consumer: Consumer, body: Callable[[Hearer], None], hearer: Hearer) -> None:
+    def _wait_until_whole(self, timeout_s: float) -> None:
+        self._moved_at = time.monotonic()
+        for topics, event in ((REGISTRATIONS, self._registrations.are_whole), (ANSWERS, self._answers_are_whole)):
+            while not event.wait(_LOOK_S):
+                if self._failure:
+                    raise self._failure
+                moved_at = max(self._moved_at, self._registrations.moved_at)
+                if time.monotonic() - moved_at > timeout_s:
+                    raise TimedOutError(
+                        f"nothing has come on {topics} for {timeout_s:g} s, nor what tells that nothing waits there",
+                        where=self._url,
+                        remedy="look at the broker; the controller must be permitted to publish and to subscribe there",
+                    )
+
+    def _clear(self, topic: str) -> None:
+        try:
+            self._publisher.publish(topic, b"", qos=0, retain=True, timeout_s=0.0)
+        except LapwingError as error:
+            LOG.debug("%s stays retained until its time is over: %s", topic, error)
+
+    def _guarded(self, heard: Consumer | Registrations, body: Callable[[Hearer], None], hearer: Hearer) -> None:
         try:
             body(hearer)
-            consumer.close()  # by the thread of the loop: the batch in hand counts as done
+            heard.close()  # by the thread of the loop: the batch in hand counts as done
         except Exception as error:
-            consumer.abort()  # what was not finished comes again
+            heard.abort()  # what was not finished comes again
             told = error if isinstance(error, LapwingError) else LapwingError(f"{type(error).__name__}: {error}")
             if self._closing.is_set():
                 LOG.error("the controller's connection ended badly: %s", told, exc_info=error)
@@ -156,14 +158,7 @@ class MqttWires:
                 hearer.broken(told)
 
     def _hear_registrations(self, hearer: Hearer) -> None:
-        while not self._closing.is_set():
-            for batch in self._registrations.batches(REGISTRATIONS_AT_ONCE, wait_ms=10.0, timeout_s=_TICK_S):
-                for device, payload in _unmarked(batch):
-                    hearer.registered(device, payload)
-                    self._moved_at = time.monotonic()
-                self._note(REGISTRATIONS, batch)
-                if self._closing.is_set():
-                    return
+        self._registrations.hear(hearer, self._closing)
 
     def _hear_answers(self, hearer: Hearer) -> None:
         while not self._closing.is_set():
@@ -172,22 +167,14 @@ class MqttWires:
                 self._moved_at = time.monotonic()
                 hearer.answered(_unmarked(batch))
                 hearer.tick()
-                self._note(ANSWERS, batch)
+                if any(device_of(message) == self._mark for message in batch):
+                    self._answers_are_whole.set()
                 if self._closing.is_set():
                     return
             hearer.tick()
 
-    def _note(self, topics: str, batch: Sequence[Delivery]) -> None:
-        if any(_device(message) == self._mark for message in batch):
-            self._caught_up[topics].set()
-
-
-def _device(message: Delivery) -> str:
-    """The level of the topic that names the device: both filters have it second."""
-    return message.topic.split("/")[1]
-
 
 def _unmarked(batch: Sequence[Delivery]) -> list[tuple[str, bytes]]:
     """Devices and payloads, without marks: other controllers' too, and those of runs that were killed."""
-    heard = ((_device(message), message) for message in batch)
-    return [(device, message.payload) for device, message in heard if not device.startswith(_MARK)]
+    heard = ((device_of(message), message) for message in batch)
+    return [(device, message.payload) for device, message in heard if not device.startswith(MARK)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ import pyarrow as pa
 
 from lapwing.contracts.commands import Answer, Command, Measure, Rate, Report, decode, encode
 from lapwing.pipeline.commands.book import CommandBook
+from lapwing.pipeline.commands.clock import Clock
 from lapwing.pipeline.commands.entry import FAILED, Entry
 from lapwing.pipeline.commands.handover import Handover
 from lapwing.pipeline.commands.post import Post
@@ -61,7 +61,7 @@ class CommandDesk:
             drop an id that they know.
         repeat_s: A command that is not answered is published again after so long.
         committed: Called with a step's name right after it; tests kill the job there.
-        now_us: The clock.
+        clock: See `Clock`.
     """
 
     def __init__(
@@ -74,21 +74,23 @@ class CommandDesk:
         run: str | None = None,
         repeat_s: float = 15.0,
         committed: Hook = lambda _: None,
-        now_us: Callable[[], int] = lambda: time.time_ns() // 1000,
+        clock: Clock | None = None,
     ) -> None:
         self._book = CommandBook(folder)
         self._registry, self._policy = registry, policy
         self._run = secrets.token_hex(6) if run is None else run
         self._repeat_us = round(repeat_s * SECOND_US)
-        self._committed, self._now_us = committed, now_us
-        self._handover = Handover(post, self._repeat_us, now_us)
+        self._committed, self._clock = committed, clock or Clock()
+        self._handover = Handover(post, self._repeat_us, self._clock.steady_us)
         self._lock = threading.RLock()
         self.unknown_answers = 0
         """Answers about a command that is none of this desk's, or of another device."""
         self.malformed_answers = 0
-        self._watch = Watch(policy.behind_s, self.troubles, now_us)
-        began_us = now_us()
-        self._entries, self._changed = self._book.restored(began_us - HISTORY_S * SECOND_US)
+        self._watch = Watch(policy.behind_s, self.troubles, self._clock.steady_us)
+        began_us = self._clock.steady_us()
+        restored, self._changed = self._book.restored(began_us - HISTORY_S * SECOND_US)
+        # The clock may have been set back since: what has happened is not still to come.
+        self._entries = {name: each.at(max(began_us, each.newest_at), began_us) for name, each in restored.items()}
         self._forget(began_us)
 
     def decide(self, moment: Moment, places: Callable[[], pa.Table], whereabouts: Callable[[], pa.Table]) -> int:
@@ -122,10 +124,11 @@ class CommandDesk:
     def follow_up(self) -> None:
         """Gives up what is over, publishes what nobody has answered once more, and saves what has changed."""
         with self._lock:
-            now_us = self._now_us()
+            steady_us = self._clock.steady_us()
             for entry in [each for each in self._entries.values() if each.is_open]:
-                self._put(entry.with_time(now_us, is_gone=self._registry.is_gone(entry.device)))
-            self._forget(now_us)
+                is_gone = self._registry.is_gone(entry.device)
+                self._put(entry.with_time(entry.now_us(steady_us), is_gone=is_gone))
+            self._forget(steady_us)
             self.publish()
             self._save()
             self._watch.look(len(self._registry))
@@ -133,14 +136,15 @@ class CommandDesk:
     def publish(self, timeout_s: float = _FLUSH_S) -> None:
         """Hands over what the broker does not have, and marks what it has taken."""
         with self._lock:
-            now_us = self._now_us()
-            due = [each for each in self._entries.values() if self._is_due(each, now_us)]
+            steady_us = self._clock.steady_us()
+            due = [each for each in self._entries.values() if self._is_due(each, steady_us)]
             taken = self._handover.give(due, timeout_s)
             if taken:
                 self._committed("published")
-                now_us = self._now_us()
+                steady_us = self._clock.steady_us()
                 for each in taken & self._entries.keys():
-                    self._put(self._entries[each].with_publication(now_us))
+                    entry = self._entries[each]
+                    self._put(entry.with_publication(entry.now_us(steady_us)))
                 self._save()
 
     def states(self) -> dict[str, int]:
@@ -176,10 +180,10 @@ class CommandDesk:
         newest_us = int(ints(whereabouts["seen_at"]).max()) if whereabouts.num_rows else 0
         opened = [each for each in self._entries.values() if each.is_open]
         # By the clock, too: a batch that was cut before the job was down for hours has the time of then.
-        late_us = max(moment.at_us, self._now_us()) - newest_us
+        late_us = max(moment.at_us, self._clock.wall_us()) - newest_us
         if self._watch.is_behind(late_us) or len(opened) >= ENTRIES_MAX:
             return []
-        rest_us = moment.at_us - self._policy.rest_s * SECOND_US
+        rest_us = round(self._policy.rest_s * SECOND_US)
         resting = (each for each in self._entries.values() if each.state in (*FAILED, "reassigned"))
         known = Known(
             places=places,
@@ -188,32 +192,41 @@ class CommandDesk:
                 Counter(each.device for each in opened), Counter(each.device for each in self._entries.values())
             ),
             attended=frozenset(each.tile for each in opened if each.tile is not None),
-            failed=frozenset((each.device, each.tile or "") for each in resting if (each.ended_at or 0) >= rest_us),
-            measured=self._measured(moment.at_us),
-            obeyed=self._obeyed(moment.at_us),
+            failed=frozenset(
+                (each.device, each.tile or "") for each in resting if self._age_us(each, moment) <= rest_us
+            ),
+            measured=self._measured(moment),
+            obeyed=self._obeyed(moment),
         )
         orders = choose(known, moment.at_us, self._policy)[: ENTRIES_MAX - len(opened)]
         return [self._entry(moment, number, order) for number, order in enumerate(orders)]
 
-    def _measured(self, at_us: int) -> frozenset[tuple[str, str]]:
+    def _measured(self, moment: Moment) -> frozenset[tuple[str, str]]:
         """See `Known`."""
-        since_us = at_us - round(self._policy.measured_s * SECOND_US)
-        done = (each for each in self._entries.values() if each.state == "done" and (each.ended_at or 0) >= since_us)
-        return frozenset((each.device, each.tile) for each in done if each.tile is not None)
+        most_us = round(self._policy.measured_s * SECOND_US)
+        done = (each for each in self._entries.values() if each.state == "done" and each.tile is not None)
+        return frozenset((each.device, each.tile or "") for each in done if self._age_us(each, moment) <= most_us)
 
-    def _obeyed(self, at_us: int) -> frozenset[tuple[str, str]]:
+    def _obeyed(self, moment: Moment) -> frozenset[tuple[str, str]]:
         """See `Known`."""
-        since_us = {name: at_us - round(s * SECOND_US) for name, s in self._policy.again_s.items()}
-        done = (each for each in self._entries.values() if each.state == "done" and each.do in since_us)
-        return frozenset((each.device, each.do) for each in done if (each.ended_at or 0) >= since_us[each.do])
+        most_us = {name: round(s * SECOND_US) for name, s in self._policy.again_s.items()}
+        done = (each for each in self._entries.values() if each.state == "done" and each.do in most_us)
+        return frozenset((each.device, each.do) for each in done if self._age_us(each, moment) <= most_us[each.do])
+
+    def _age_us(self, entry: Entry, moment: Moment) -> int:
+        """How long ago a command ended, at the batch's time."""
+        return moment.at_us + self._clock.set_back_us() - ((entry.ended_at or 0) + entry.lag_us)
 
     def _entry(self, moment: Moment, sequence: int, order: Order) -> Entry:
         name = f"{self._run}-{moment.batch}-{sequence}"
         # From now on, not from the batch's time: a slow batch would decide commands that nobody can begin any more.
-        expires_us = max(moment.at_us, self._now_us()) + round(self._policy.expire_s * SECOND_US)
+        steady_us = self._clock.steady_us()
+        now_us = max(moment.at_us, steady_us - self._clock.set_back_us())
+        expires_us = now_us + round(self._policy.expire_s * SECOND_US)
         command = Command(name, order.device, _time(moment.at_us), _time(expires_us), _order(order))
         payload = encode(command)
-        return Entry(name, order.device, order.do, order.tile, payload, moment.at_us, expires_us, 0)
+        entry = Entry(name, order.device, order.do, order.tile, payload, moment.at_us, expires_us, 0)
+        return entry.at(now_us, steady_us)
 
     def _store(self, moment: Moment, entries: Sequence[Entry]) -> None:
         replaced = [self._replaced_by(entry) for entry in entries]
@@ -229,9 +242,9 @@ class CommandDesk:
             for number, (entry, old) in enumerate(zip(entries, replaced, strict=True))
         ]
         self._book.store(rows, moment.stream_uuid, moment.done)
-        now_us = self._now_us()
+        steady_us = self._clock.steady_us()
         for entry, old in zip(entries, replaced, strict=True):
-            self._put(replace(entry, committed_at=now_us))
+            self._put(replace(entry, committed_at=entry.now_us(steady_us)))
             if old:
                 self._put(old.with_replacement(entry.id))
 
@@ -241,9 +254,10 @@ class CommandDesk:
         about = [each for each in failed if each.tile == entry.tile and (each.tile or each.device == entry.device)]
         return max(about, key=lambda each: (each.ended_at or 0, each.id), default=None)
 
-    def _is_due(self, entry: Entry, now_us: int) -> bool:
-        if not self._handover.is_free(entry.id, now_us):
+    def _is_due(self, entry: Entry, steady_us: int) -> bool:
+        if not self._handover.is_free(entry.id, steady_us):
             return False
+        now_us = entry.now_us(steady_us)
         first = entry.state == "outbox" and now_us < entry.expires_at
         return first or entry.wants_repeat(now_us, self._repeat_us)
 
@@ -256,7 +270,7 @@ class CommandDesk:
             self.unknown_answers += 1
             return
         self._registry.answered(answer)
-        self._put(entry.with_answer(answer, self._now_us()))
+        self._put(entry.with_answer(answer, entry.now_us(self._clock.steady_us())))
 
     def _put(self, entry: Entry) -> None:
         if self._entries.get(entry.id) != entry:
@@ -270,13 +284,13 @@ class CommandDesk:
         self._changed.clear()
         self._committed("commands")
 
-    def _forget(self, now_us: int) -> None:
+    def _forget(self, steady_us: int) -> None:
         """Lets go of what has ended, is saved, and counts no more."""
         ended = [each for each in self._entries.values() if not each.is_open and each.id not in self._changed]
         ended.sort(key=lambda each: each.ended_at or 0)
         surplus = len(self._entries) - ENTRIES_MAX
         for number, entry in enumerate(ended):
-            if number < surplus or (entry.ended_at or 0) < now_us - HISTORY_S * SECOND_US:
+            if number < surplus or (entry.ended_at or 0) < entry.now_us(steady_us) - HISTORY_S * SECOND_US:
                 del self._entries[entry.id]
 
 

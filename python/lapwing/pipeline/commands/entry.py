@@ -1,4 +1,8 @@
-"""One command and how it stands: a pure state machine. Times are microseconds since the epoch."""
+"""One command and how it stands: a pure state machine.
+
+Times are microseconds since the epoch, by the wall clock as it was when the command was decided. They go on from there
+as time passes, whatever is done to that clock.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +45,8 @@ class Entry:
     reason: str | None = None
     readings: int | None = None
     replaced_by: str | None = None
+    lag_us: int = 0
+    """So far its times are behind the steady clock of this run; no table has it. See `Clock`."""
 
     @property
     def is_open(self) -> bool:
@@ -53,6 +59,19 @@ class Entry:
         command = decode(self.payload, Command)
         order = command.order if command else None
         return round(order.seconds * SECOND_US) if isinstance(order, Measure) else 0
+
+    def at(self, now_us: int, steady_us: int) -> Entry:
+        """With times that go on from ``now_us``, as the steady clock goes on from ``steady_us``."""
+        return replace(self, lag_us=steady_us - now_us)
+
+    @property
+    def newest_at(self) -> int:
+        """When something last became of it, by this side's clock."""
+        return max(self.committed_at, self.published_at or 0, self.ended_at or 0)
+
+    def now_us(self, steady_us: int) -> int:
+        """The time as its other times are, when the steady clock says ``steady_us``."""
+        return steady_us - self.lag_us
 
     @property
     def over_at(self) -> int:
@@ -121,4 +140,4 @@ def _clamped_us(at: datetime) -> int:
 
 _GIVEN_UP = {"outbox": "never_published", "published": "no_answer", "acknowledged": "no_end"}
 """Why, by the state in which its time was over."""
-_COLUMNS = tuple(name for name in Entry.__slots__ if name != "payload")
+_COLUMNS = tuple(name for name in Entry.__slots__ if name not in ("payload", "lag_us"))

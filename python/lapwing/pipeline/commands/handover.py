@@ -21,7 +21,7 @@ class Handover:
     Args:
         post: Carries them.
         put_off_us: One that is refused is tried again after so long.
-        now_us: The clock.
+        now_us: The steady clock.
     """
 
     def __init__(self, post: Post, put_off_us: int, now_us: Callable[[], int]) -> None:
@@ -55,7 +55,7 @@ class Handover:
     def _send(self, entries: Iterable[Entry]) -> None:
         now_us = self._now_us()
         for entry in entries:
-            left_s = math.ceil((entry.over_at - now_us) / SECOND_US)
+            left_s = math.ceil((entry.over_at - entry.now_us(now_us)) / SECOND_US)
             try:
                 number = self._post.send(entry.device, entry.id, entry.payload, max(1, left_s))
             except LapwingError as error:

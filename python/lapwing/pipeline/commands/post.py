@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Protocol
 
 from lapwing.errors import LapwingError
@@ -30,8 +30,11 @@ class Post(Protocol):
 class Hearer(Protocol):
     """Who wants to know; called from threads of the carrier."""
 
-    def registered(self, device: str, payload: bytes) -> None:
-        """A registration, or a last will."""
+    def registered(self, device: str, payload: bytes, *, is_retained: bool) -> None:
+        """A registration, or a last will; ``is_retained``: from before, and perhaps heard before."""
+
+    def all_registered(self, devices: Set[str]) -> None:
+        """These are all that are retained, and each has been heard: at the start, and after a broken connection."""
 
     def answered(self, answers: Sequence[tuple[str, bytes]]) -> None:
         """Answers, each with its device: they may be forgotten once this returns."""

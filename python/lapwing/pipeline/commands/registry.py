@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from lapwing.contracts.commands import Answer, Registration, State, can_be_commanded, decode
@@ -45,8 +45,11 @@ class Registry:
     def __len__(self) -> int:
         return len(self._devices)
 
-    def heard(self, device: str, payload: bytes) -> None:
-        """A message on a registration's topic; an empty one takes the device out."""
+    def heard(self, device: str, payload: bytes, *, is_retained: bool = False) -> None:
+        """A message on a registration's topic; an empty one takes the device out.
+
+        One that ``is_retained`` and is known says nothing new: what answers have told since stays.
+        """
         said = decode(payload, Registration) if payload else None
         with self._lock:
             if not payload:
@@ -55,8 +58,14 @@ class Registry:
                 self.malformed += 1
             elif device not in self._devices and len(self._devices) >= self._devices_max:
                 self.refused += 1
-            else:
+            elif not is_retained or device not in self._devices or self._devices[device].said != said:
                 self._devices[device] = _Registered(said, said.state, 0)
+
+    def keep_only(self, devices: Set[str]) -> None:
+        """Takes out whoever is not among ``devices``, which are all that are registered."""
+        with self._lock:
+            for device in self._devices.keys() - devices:
+                del self._devices[device]
 
     def answered(self, answer: Answer) -> None:
         """An answer says how its device is now."""

@@ -16,6 +16,7 @@ from deltalake import DeltaTable
 from lapwing.contracts.command_tables import PLACES, WHEREABOUTS
 from lapwing.contracts.commands import Answer, Command, Measure, Registration, State, decode, encode
 from lapwing.errors import RejectedError, Rejection
+from lapwing.pipeline.commands.clock import Clock
 from lapwing.pipeline.commands.desk import CommandDesk, Moment
 from lapwing.pipeline.commands.registry import Registry
 from lapwing.pipeline.report.tables import read
@@ -68,6 +69,7 @@ class Scene:
     def __init__(self, folder: Path) -> None:
         self.folder, self.post, self.now_us = folder, FakePost(), AT_US
         self.point = ""
+        self.set_back_us = 0
         self.registry = Registry(now_us=lambda: self.now_us)
         for device in "abcd":
             self.registry.heard(device, encode(Registration(device, True, ("5G",))))
@@ -76,7 +78,8 @@ class Scene:
     def opened(self, run: str | None = None) -> CommandDesk:
         return CommandDesk(
             self.folder / "tables", self.post, self.registry, POLICY,
-            run=run, repeat_s=15, committed=self.committed, now_us=lambda: self.now_us,
+            run=run, repeat_s=15, committed=self.committed,
+            clock=Clock(lambda: self.now_us, lambda: self.now_us + self.set_back_us),
         )  # fmt: skip
 
     def committed(self, step: str) -> None:
@@ -98,6 +101,10 @@ class Scene:
         command = [command for who, command in self.post.sent if who == device][number]
         at = datetime.fromtimestamp(self.now_us / 1e6, UTC)
         self.desk.answered([(device, encode(Answer(command.id, device, at, outcome, **more)))])
+
+    def set_clock(self, seconds: float) -> None:
+        self.now_us += round(seconds * SECOND_US)
+        self.set_back_us -= round(seconds * SECOND_US)
 
     def later(self, seconds: float) -> None:
         self.now_us += round(seconds * SECOND_US)
@@ -329,19 +336,3 @@ def test_what_is_long_over_is_let_go_and_stays_in_the_table(scene: Scene) -> Non
     assert scene.desk.states() == {}
     assert scene.desk.rows()["commands"] == 2
     assert DeltaTable(scene.folder / "tables" / "outbox").count() == 2
-
-
-def test_who_is_gone_or_speaks_for_another_is_not_in_the_crew() -> None:
-    registry = Registry(devices_max=2)
-    registry.heard("a", encode(Registration("a", True)))
-    registry.heard("b", encode(Registration("a", True)))
-    registry.heard("b", b"{")
-    registry.heard("b", encode(Registration("b", True)))
-    registry.heard("c", encode(Registration("c", True)))
-    assert (registry.malformed, registry.refused, len(registry)) == (2, 1, 2)
-    registry.heard("a", encode(Registration("a", False)))
-    assert [each.device for each in registry.crew({"b": 1}, {"b": 3})] == ["b"]
-    (member,) = registry.crew({"b": 1}, {"b": 3})
-    assert (member.busy, member.asked) == (True, 3)
-    registry.heard("a", b"")
-    assert len(registry) == 1

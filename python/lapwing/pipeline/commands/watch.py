@@ -18,7 +18,7 @@ class Watch:
     Args:
         behind_s: See `Policy`; after so long without a batch it says so.
         troubles: What was not taken since the start, by name.
-        now_us: The clock.
+        now_us: The steady clock.
     """
 
     def __init__(self, behind_s: float, troubles: Callable[[], Mapping[str, int]], now_us: Callable[[], int]) -> None:

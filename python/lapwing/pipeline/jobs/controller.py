@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
@@ -142,8 +142,11 @@ class _Listening:
     def __init__(self, job: ControllerJob, desk: CommandDesk, registry: Registry) -> None:
         self._job, self._desk, self._registry = job, desk, registry
 
-    def registered(self, device: str, payload: bytes) -> None:
-        self._registry.heard(device, payload)
+    def registered(self, device: str, payload: bytes, *, is_retained: bool) -> None:
+        self._registry.heard(device, payload, is_retained=is_retained)
+
+    def all_registered(self, devices: Set[str]) -> None:
+        self._registry.keep_only(devices)
 
     def answered(self, answers: Sequence[tuple[str, bytes]]) -> None:
         self._desk.answered(answers)

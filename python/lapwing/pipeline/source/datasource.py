@@ -209,7 +209,9 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 raise OffsetAheadError(
                     f"the stream ends at offset {ends} of partition {partition}, before the job's {offset}",
                     where=self._options.url,
-                    remedy="restore the broker's data folder, or start with a new --checkpoint",
+                    # A new checkpoint alone does not help a job: its tables say where it goes on.
+                    remedy="restore the broker's data folder, or begin anew: a job with a new --out and a new"
+                    " --checkpoint, any other query with a new checkpoint",
                     next_offset=ends,
                 )
             if offset < held.first_offset and self._options.on_trimmed == "fail":

@@ -36,7 +36,10 @@ pub(super) struct PendingPage {
     pub(super) is_void: bool,
 }
 
-/// The replays of one session, served one after the other.
+/// The replays of one session, served one after the other, each to its end, in the order of their filters.
+///
+/// The controller counts on that (`python/lapwing/controller/registrations.py`): what its second filter brings tells it that
+/// all of the first has come.
 #[derive(Default)]
 pub(super) struct Line {
     pub(super) replays: BTreeMap<Arc<str>, Replay>,
