@@ -9,8 +9,8 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
-from lapwing.broker_url import check_tls_files
 from lapwing.cli.tls_options import CA_VARIABLE, PANEL, Certificate, Key, own_ca
+from lapwing.client_url import check_tls_files
 from lapwing.credentials import PASSWORD_VARIABLE, TOKEN_VARIABLE, Credentials, find_credentials
 from lapwing.https import TlsFiles
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lapwing.broker_url import check_tls_files
 from lapwing.cli.tls_options import CA_VARIABLE, PANEL, own_ca
+from lapwing.client_url import check_tls_files
 from lapwing.credentials import PASSWORD_VARIABLE, read_secret
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lapwing.broker_url import check_tls_files, is_plain
 from lapwing.cli.common import echo_json, examples, say, table
 from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
 from lapwing.cli.mqtt_options import URL_DEFAULT
 from lapwing.cli.signals import taken
 from lapwing.cli.tls_options import Certificate, Key, own_ca
+from lapwing.client_url import check_tls_files, is_plain
 from lapwing.errors import ConfigError, LapwingError
 from lapwing.https import NO_FILES, TlsFiles
 from lapwing.text import one_line

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lapwing.broker_url import without_user
 from lapwing.cli.again import Again
 from lapwing.cli.common import echo_json, examples
 from lapwing.cli.messages import payload_fields, property_list
@@ -25,6 +24,7 @@ from lapwing.cli.mqtt_options import (
 )
 from lapwing.cli.standard_streams import check_reader
 from lapwing.cli.tls_options import Certificate, Key
+from lapwing.client_url import without_user
 from lapwing.errors import LapwingError, TimedOutError
 from lapwing.text import one_line, payload_text
 

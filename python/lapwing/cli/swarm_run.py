@@ -7,9 +7,9 @@ import time
 from typing import Any, Protocol
 
 from lapwing import _core
-from lapwing.broker_url import without_user
 from lapwing.cli.swarm_progress import SwarmProgress
 from lapwing.client.failures import core_failures
+from lapwing.client_url import without_user
 
 _LOOK_S = 0.02
 _WAIT_S = 0.25

@@ -9,11 +9,11 @@ from typing import Self
 
 from lapwing import _core
 from lapwing._core import CoreError
-from lapwing.broker_url import check_tls_files, without_user
 from lapwing.client.failures import core_failures
 from lapwing.client.message import Message
 from lapwing.client.version import version_of
 from lapwing.client.will import Will
+from lapwing.client_url import check_tls_files, without_user
 from lapwing.errors import ConfigError, LapwingError
 
 _POLL_S = 0.25

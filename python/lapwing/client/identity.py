@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from lapwing.broker_url import is_plain
+from lapwing.client_url import is_plain
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TypedDict
 
 from lapwing import _core
-from lapwing.broker_url import check_tls_files, without_user
 from lapwing.client.failures import core_failures
 from lapwing.client.version import version_of
+from lapwing.client_url import check_tls_files, without_user
 from lapwing.errors import ConfigError, TimedOutError
 
 POLL_S = 0.25

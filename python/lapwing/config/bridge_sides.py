@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from lapwing.broker_url import is_plain
+from lapwing.client_url import is_plain
 from lapwing.config.bridge_text import parse_kafka_topic
 from lapwing.config.off import OptionalFile
 from lapwing.config.several import refuse_all

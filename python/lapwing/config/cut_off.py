@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lapwing.config.restart import RELOADED
 from lapwing.errors import ConfigError
 
 if TYPE_CHECKING:
     from lapwing.config.load import Loaded
     from lapwing.config.model import Config
-
-_TAKEN_OVER = ("auth", "rules", "groups", "topics")
-"""The tables that a reload takes over."""
 
 
 def check_not_cut_off(before: Loaded, now: Loaded) -> None:
@@ -30,7 +28,7 @@ def check_not_cut_off(before: Loaded, now: Loaded) -> None:
     is_beginning = len(now.text) < len(before.text) and before.text.startswith(now.text)
     if not is_beginning or _has_lost_all(before.config, now.config):
         return  # what has lost all is refused, with the word that says that it is meant
-    lacking = [table for table in _TAKEN_OVER if getattr(before.config, table) != getattr(now.config, table)]
+    lacking = [table for table in RELOADED if getattr(before.config, table) != getattr(now.config, table)]
     if lacking:
         raise ConfigError(
             "this is the beginning of the file in force, and lacks lines about "

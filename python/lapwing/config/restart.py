@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from lapwing.config.model import Config
 
-RELOADED = ("auth", "rules", "topics", "groups")
+RELOADED = ("auth", "rules", "groups", "topics")
 """The tables that are taken over; what certificates hold is in no table."""
 AT_START = (
     "broker",

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lapwing.broker_reload import RELOADED
 from lapwing.config.access_change import AccessCounts, check_still_closed
 from lapwing.config.load import load
 from lapwing.config.model import Config
 from lapwing.config.reread import Reread
+from lapwing.config.restart import RELOADED
 from lapwing.errors import ConfigError
 
 WHOLE = """\

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from lapwing.broker_url import without_user
 from lapwing.client import Consumer, Delivery, Publisher
 from lapwing.client.options import ConnectOptions
+from lapwing.client_url import without_user
 from lapwing.contracts.commands import ANSWERS, REGISTRATIONS, answer_topic, command_topic
 from lapwing.controller.marks import MARK, device_of
 from lapwing.controller.registrations import Registrations

@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from lapwing._core import CoreError, Fleet, monotonic_ns
-from lapwing.broker_url import without_user
 from lapwing.client.failures import core_failures
+from lapwing.client_url import without_user
 from lapwing.errors import ConnectError, TimedOutError
 from lapwing.lab.source import Batch, Source
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from lapwing.broker_url import check_tls_files
 from lapwing.client.identity import Identity
+from lapwing.client_url import check_tls_files
 from lapwing.credentials import PASSWORD_VARIABLE, read_secret
 from lapwing.errors import ConfigError
 from lapwing.shell.verbs import Connect

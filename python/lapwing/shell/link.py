@@ -14,9 +14,9 @@ from concurrent.futures import Future
 from threading import Lock, Thread
 from typing import Any, Protocol, TypeVar
 
-from lapwing.broker_url import without_user
 from lapwing.client import Client, Message
 from lapwing.client.version import version_of
+from lapwing.client_url import without_user
 from lapwing.errors import LapwingError
 from lapwing.shell.verbs import Connect
 

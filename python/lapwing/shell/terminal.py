@@ -15,8 +15,8 @@ from prompt_toolkit.history import DummyHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from lapwing.broker_url import without_user
 from lapwing.client.identity import Identity
+from lapwing.client_url import without_user
 from lapwing.errors import LapwingError
 from lapwing.shell.completion import Known, candidates
 from lapwing.shell.history import LineHistory, history_file

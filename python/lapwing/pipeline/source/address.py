@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlsplit
 
-from lapwing.broker_url import without_user
+from lapwing.client_url import without_user
 from lapwing.errors import ConfigError
 from lapwing.host_port import is_host
 

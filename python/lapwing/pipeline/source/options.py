@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-from lapwing.broker_url import check_tls_files
+from lapwing.client_url import check_tls_files
 from lapwing.credentials import Credentials, find_credentials
 from lapwing.https import TlsFiles
 from lapwing.pipeline.source.address import StreamAddress

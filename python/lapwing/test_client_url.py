@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lapwing.broker_url import check_tls_files, without_user
+from lapwing.client_url import check_tls_files, without_user
 from lapwing.errors import ConfigError
 
 
