@@ -115,8 +115,8 @@ class Publisher:
             content_type: What the payload is.
             response_topic: Where to answer.
             correlation_data: What to answer with.
-            message_expiry_s: After so many seconds the broker gives it to nobody. They run while it waits here, too: what
-                has none left when it could be sent is not, and ``flush`` names it in a `RejectedError`.
+            message_expiry_s: After so many seconds the broker gives it to nobody. They run while it waits here, too:
+                what has none left when it could be sent is not, and ``flush`` names it in a `RejectedError`.
             timeout_s: How long to wait for room; by default the publisher's.
 
         Returns:
