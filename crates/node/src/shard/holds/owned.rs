@@ -14,6 +14,9 @@ use crate::metrics::HoldCounters;
 use crate::shard::durable::keeping::{Kept, Origin};
 use crate::shard::publish::losses::LossWatch;
 
+/// How long receivers have for making room; then they get the message as they would any other, and their own queues decide.
+const PATIENCE_MS: u64 = 10_000;
+
 /// A message and what its owner has to know of it.
 #[derive(Debug)]
 pub(super) struct HeldMessage {
@@ -50,6 +53,8 @@ pub(super) struct Offer {
     pub(super) offered: Offered,
     /// Some of those who take it keep it on disk.
     pub(super) is_kept: bool,
+    /// It need not be taken by who has no room: if it is, there was some.
+    pub(super) may_wait: bool,
 }
 
 /// One hold.
@@ -68,6 +73,8 @@ pub(super) struct Hold {
     pub(super) batches: u32,
     /// The timer set for it.
     pub(super) timer_ms: Option<u64>,
+    /// When somebody had room for a message that had waited.
+    pub(super) taken_ms: u64,
     pub(super) counters: Arc<HoldCounters>,
     pub(super) losses: LossWatch,
 }
@@ -102,9 +109,17 @@ impl Hold {
             batch: None,
             batches: 0,
             timer_ms: None,
+            taken_ms: 0,
             counters,
             losses: LossWatch::default(),
         }
+    }
+
+    /// Whether a message may wait for room at the one place where somebody wants it: one that has waited already, until
+    /// receivers have taken nothing for too long. A long line takes its time, however long the last of it has stood there.
+    pub(super) fn is_patient(&self, waiting: &Waiting<HeldMessage>, now_ms: u64) -> bool {
+        let since_ms = waiting.parked_since_ms.map(|since_ms| since_ms.max(self.taken_ms));
+        waiting.has_waited && since_ms.is_none_or(|since_ms| now_ms < since_ms + PATIENCE_MS)
     }
 
     /// Whether a turn would bring it on.
@@ -136,5 +151,31 @@ impl Hold {
     pub(super) fn show(&self) {
         self.counters.waiting_messages.set(self.queue.len());
         self.counters.waiting_bytes.set(self.queue.bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapwing_codec::Publish;
+    use lapwing_session::SessionKey;
+
+    use super::*;
+
+    /// Is the last of a long line as patient as the first while receivers take what they can, and none once they take nothing?
+    #[test]
+    fn a_line_waits_while_anybody_takes() {
+        let mut hold = Hold::left("h/#", Arc::default());
+        let message = Arc::new(Message::new(&Publish::qos0("h/x", b"1"), SessionKey(1), None));
+        let item = HeldMessage { message, publisher: 0, ingress_us: 0, entry: None, in_memory: true, is_resent: false };
+        let parked_since_ms = Some(1_000);
+        let mut waiting =
+            Waiting { topic: "h/x".into(), bytes: 1, deadline_ms: None, has_waited: true, parked_since_ms, item };
+        assert!(hold.is_patient(&waiting, 1_000 + PATIENCE_MS - 1));
+        assert!(!hold.is_patient(&waiting, 1_000 + PATIENCE_MS));
+        hold.taken_ms = 1_000 + PATIENCE_MS - 1;
+        assert!(hold.is_patient(&waiting, hold.taken_ms + PATIENCE_MS - 1));
+        assert!(!hold.is_patient(&waiting, hold.taken_ms + PATIENCE_MS));
+        waiting.has_waited = false;
+        assert!(!hold.is_patient(&waiting, 1_000), "it came while somebody wanted it");
     }
 }

@@ -25,8 +25,6 @@ const NODES_PER_TURN: usize = 512;
 const EXPIRED_PER_TURN: usize = 1024;
 /// When what had a receiver without room is tried again.
 const AGAIN_MS: u64 = 20;
-/// How long a receiver has for making room; then it gets the message as it would any other, and its own queue decides.
-const PATIENCE_MS: u64 = 10_000;
 
 /// Who wants a topic.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,14 +38,6 @@ struct Targets {
 impl Targets {
     fn count(self) -> u32 {
         self.plan.count() + u32::from(self.own)
-    }
-}
-
-impl Hold {
-    /// Whether a message may wait for room at the one place where somebody wants it.
-    fn may_wait(&self, waiting: &Waiting<HeldMessage>, targets: Targets, now_ms: u64) -> bool {
-        let is_patient = waiting.parked_since_ms.is_none_or(|since_ms| now_ms < since_ms + PATIENCE_MS);
-        waiting.has_waited && is_patient && targets.count() == 1
     }
 }
 
@@ -117,7 +107,8 @@ impl Shard {
         batch: &mut OfferBatch,
     ) {
         let hold = &self.holds.owned[place];
-        let may_wait = hold.may_wait(&waiting, targets, self.now_ms);
+        // Of several places those with room would have it twice.
+        let may_wait = targets.count() == 1 && hold.is_patient(&waiting, self.now_ms);
         let message = Arc::clone(&waiting.item.message);
         let header = RouteHeader {
             flags: if waiting.item.in_memory { HELD_IN_MEMORY } else { RouteFlags::HELD },
@@ -136,7 +127,7 @@ impl Shard {
         }
         let shards = targets.plan.count();
         if shards == 0 {
-            return self.settle_held(place, Offer { number, waiting, offered, is_kept });
+            return self.settle_held(place, Offer { number, waiting, offered, is_kept, may_wait });
         }
         let hold_route = HoldRoute {
             hold: place as u32,
@@ -148,7 +139,7 @@ impl Shard {
         let header = RouteHeader { held: Some(hold_route), ..header };
         is_kept |= self.post_route(targets.plan, &header, &message.publish());
         batch.outstanding += shards as usize;
-        batch.items.push(Offer { number, waiting, offered, is_kept });
+        batch.items.push(Offer { number, waiting, offered, is_kept, may_wait });
     }
 
     /// Another shard says what became of messages that it was offered.
@@ -175,7 +166,7 @@ impl Shard {
 
     /// What becomes of a message that was offered to everybody.
     fn settle_held(&mut self, place: usize, offer: Offer) {
-        let Offer { number, waiting, offered, is_kept } = offer;
+        let Offer { number, waiting, offered, is_kept, may_wait } = offer;
         let now_ms = self.now_ms;
         let Shard { holds, clients, .. } = self;
         let Holds { owned, finishing, .. } = holds;
@@ -183,6 +174,9 @@ impl Shard {
         match offered {
             Offered::Taken => {
                 hold.counters.released.add(1);
+                if may_wait {
+                    hold.taken_ms = now_ms;
+                }
                 match waiting.item.entry {
                     // When everybody who keeps it has it on disk: a crash before makes it twice, and loses none.
                     Some(entry) if is_kept => finishing.push_back((clients.commit_tokens.take(), place, entry)),
