@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lapwing_session::Routed;
 
-use super::owned::{HeldMessage, Hold, Offer, OfferBatch};
+use super::owned::{HeldMessage, Offer, OfferBatch};
 use super::queue::Waiting;
 use super::{Holds, Shard};
 use crate::mail::{HoldRoute, Offered, OfferedList, RouteFlags, RouteHeader};
