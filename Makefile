@@ -41,7 +41,12 @@ $(CACHE)/python: requirements.lock tools/compiled_zips.py tools/wheels.cfg | $(C
 	@$(BIN)/python tools/compiled_zips.py
 	@touch $@
 
-$(CACHE)/built: $(CACHE)/python pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES)
+# What was built with another profile is built again: figures of a `dev` build say nothing.
+$(CACHE)/profile-%: | $(CACHE)/toolchain
+	@rm -f $(CACHE)/profile-*
+	@touch $@
+
+$(CACHE)/built: $(CACHE)/python $(CACHE)/profile-$(PROFILE) pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES)
 	$(call step,the broker: $(PROFILE) build (two to four minutes the first time))
 	@MATURIN_PEP517_ARGS="--locked --profile $(PROFILE)$(if $(filter dev,$(PROFILE)), --features tests)" $(BIN)/pip install --verbose --disable-pip-version-check --no-build-isolation --no-deps --editable . 2>&1 \
 		| sed -unE 's/^ *((Compiling|Finished|error|warning|-->).*)/    \1/p'
@@ -238,7 +243,7 @@ fix: $(CACHE)/built ## formats and mends what the linters can mend
 pages: $(CACHE)/built ## writes what is made from the code: pages of docs, the model and the verdicts of lapwingd
 	@$(BIN)/python tools/made_files.py
 
-bench: $(CACHE)/built $(CACHE)/java $(CACHE)/peers ## prints the figures, with this machine's description
+bench: $(CACHE)/built $(CACHE)/java $(CACHE)/peers $(if $(filter-out sn --quick,$(or $(BENCH),sn)),,lapwingd) ## prints the figures, with this machine's description
 	@$(BIN)/python -m benches $(BENCH)
 
 bench-dispatch: $(CACHE)/built $(CACHE)/peers ## who finishes first: every policy and other brokers, with pictures (hours; BENCH_DISPATCH=--quick)

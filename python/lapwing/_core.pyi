@@ -13,6 +13,7 @@ __all__ = [
     "CoreError",
     "Delivery",
     "Fleet",
+    "IS_DEV_BUILD",
     "Link",
     "Node",
     "Sink",
@@ -56,6 +57,8 @@ __all__ = [
 ]
 
 __version__: str
+# Not optimised, with checks for tests: its figures say nothing.
+IS_DEV_BUILD: bool
 
 class CoreError(Exception):
     """An error of the Rust side.

@@ -57,7 +57,7 @@ class Broker(BrokerView):
         data: Folder of the log. None: a temporary folder, **deleted when the broker stops**.
         durability: "disk" or "memory": where sessions, what waits for them, and retained messages are kept. None: on
             disk where ``data`` is given.
-        shards: Data threads; 0 means one per core.
+        shards: Data threads; 0 means one per core, and one where there are two cores.
         pin: Keep each data thread on a core of its own; off by default, because this process has other work.
         limits: Limits by name, as in the ``[limits]`` table: ``{"packet_bytes_max": "16MiB"}``.
         users: File of users, as ``lapwing user`` writes it. None: names and passwords mean nothing.

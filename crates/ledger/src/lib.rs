@@ -9,7 +9,7 @@
 //!   are indexes of entries.
 //! - Entries are versioned, each kind by itself. Their bytes come from outside: any bytes give an entry or a [`Fault`], never
 //!   a panic, and no length is believed before it was compared with its bound and with what is there.
-//! - An entry may be applied ahead of its commit ([`DataGroupState::apply_ahead`]): what it takes away is live until that is made.
+//! - An entry is applied when its commit is made and not before: what it no longer refers to may go at once.
 //! - What speaks of somebody who is not there changes nothing and is counted ([`DataGroupState::strays`]): there is no order of
 //!   events that stops a start.
 //!

@@ -1,6 +1,6 @@
 //! The state of each data group: what the entries of its log add up to.
 //!
-//! The log thread applies what it appends. Others look: a shard when it starts, to make sessions of what is there, and when a
+//! The log thread applies what it has committed. Others look: a shard when it starts, to make sessions of what is there, and when a
 //! message may be a repetition of one from before the start; the handle, to list. So each group has its lock, which nobody
 //! holds for long and the log thread almost always finds free.
 

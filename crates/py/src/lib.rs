@@ -34,6 +34,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("IS_DEV_BUILD", cfg!(debug_assertions))?;
     module.add("CoreError", module.py().get_type::<core_error::CoreError>())?;
     module.add_class::<node::Node>()?;
     module.add_class::<access::Authority>()?;

@@ -118,7 +118,7 @@ class BrokerSection(BaseModel):
     write (Btrfs, ZFS)."""
 
     shards: int = Field(default=0, ge=0, le=64)
-    """Data threads; 0 means one per core. At most 16 with durability = "disk"."""
+    """Data threads; 0 means one per core, and one where there are two cores. At most 16 with durability = "disk"."""
 
     pin: bool = True
     """Keep each data thread on a core of its own."""

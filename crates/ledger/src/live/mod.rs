@@ -2,16 +2,11 @@
 //!
 //! Counts lie in blocks of 256 entries. New references are nearly always to the newest entry and leave soon, so its block
 //! is at hand; an older one is in a table for as long as it has references, and small when they are few.
-//!
-//! A reference that is removed counts until it is let go: a crash may take back the entry that removed it.
 
 mod block;
 
 use block::{Block, Dense, ENTRIES};
 use rustc_hash::FxHashMap;
-
-/// Room that stays for references that are removed, in references: what one commit has of them, as a rule.
-const REMOVED_KEPT: usize = 4096;
 
 /// Reference counts.
 #[derive(Debug, Default)]
@@ -22,18 +17,16 @@ pub(crate) struct Live {
     older: FxHashMap<u64, Block>,
     /// Counts that are too large for a block; it then holds [`block::LARGE`].
     large: FxHashMap<u64, u64>,
-    /// Entries that have a reference less when it is let go, each as often as it loses one.
-    removed: Vec<u64>,
     entries: u64,
 }
 
 impl Live {
-    /// Entries that are referred to, or were until something that is not let go yet.
+    /// Entries that are referred to.
     pub(crate) const fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// Whether anything refers to `entry`, or did until something that is not let go yet.
+    /// Whether anything refers to `entry`.
     #[inline]
     pub(crate) fn has(&self, entry: u64) -> bool {
         let (at, place) = place(entry);
@@ -62,23 +55,9 @@ impl Live {
         }
     }
 
-    /// One reference less from the next [`Live::let_go`] on. There is one.
+    /// One reference less. There is one.
     #[inline]
     pub(crate) fn remove(&mut self, entry: u64) {
-        self.removed.push(entry);
-    }
-
-    /// What was removed counts no more.
-    #[inline]
-    pub(crate) fn let_go(&mut self) {
-        let mut removed = std::mem::take(&mut self.removed);
-        removed.drain(..).for_each(|entry| self.take(entry));
-        // A queue of millions that ended leaves no room of millions.
-        removed.shrink_to(REMOVED_KEPT);
-        self.removed = removed;
-    }
-
-    fn take(&mut self, entry: u64) {
         let (at, place) = place(entry);
         let Some(left) = self.count(entry).checked_sub(1) else {
             debug_assert!(false, "a reference to {entry} was counted once and left twice");
@@ -149,20 +128,16 @@ mod tests {
                 *model.entry(entry).or_default() += references;
             } else if let Some((&entry, count)) = model.range_mut(entry..).next() {
                 live.remove(entry);
-                assert!(live.has(entry), "until it is let go");
                 *count -= 1;
                 model.retain(|at, count| *at != entry || *count > 0);
             }
-            live.let_go();
             assert_eq!(live.entries(), model.len() as u64);
             assert_eq!(live.has(entry), model.contains_key(&entry));
         }
         for (entry, count) in model {
             (0..count).for_each(|_| live.remove(entry));
-            live.let_go();
             assert!(!live.has(entry));
         }
         assert_eq!((live.entries(), live.older.len(), live.large.len()), (0, 0, 0));
-        assert!(live.removed.capacity() <= REMOVED_KEPT);
     }
 }

@@ -15,16 +15,6 @@ impl DataGroupState {
     /// # Errors
     /// The bytes are no entry, or the index is not behind the last one; nothing has changed then.
     pub fn apply(&mut self, index: u64, entry: &[u8]) -> Result<(), Fault> {
-        self.apply_ahead(index, entry)?;
-        self.committed();
-        Ok(())
-    }
-
-    /// Applies an entry that a crash may still take back: what it no longer refers to is live until [`DataGroupState::committed`]
-    /// says that it is in the log for good.
-    /// # Errors
-    /// As `apply`.
-    pub fn apply_ahead(&mut self, index: u64, entry: &[u8]) -> Result<(), Fault> {
         self.check_index(index)?;
         let entry = Entry::decode(entry)?;
         self.applied = index;

@@ -150,8 +150,7 @@ impl DataGroupState {
     }
 
     /// Whether the log must keep this entry: it is newer than what a snapshot covers, or a queue, the retained table or a
-    /// will refers to it, or did so before the entries that are not committed yet. An entry whose keepers have just ended may
-    /// count for a while longer.
+    /// will refers to it. An entry whose keepers have just ended may count for a while longer.
     #[inline]
     pub fn is_live(&self, entry: u64) -> bool {
         entry > self.covered || self.live.has(entry)
@@ -163,14 +162,7 @@ impl DataGroupState {
         self.covered = self.covered.max(through.min(self.applied));
     }
 
-    /// All that was applied is in the log for good. Costs a little for each reference that has gone since the last time, and
-    /// nothing for what is there.
-    #[inline]
-    pub fn committed(&mut self) {
-        self.live.let_go();
-    }
-
-    /// Entries that something refers to, or did before the entries that are not committed yet.
+    /// Entries that something refers to.
     pub const fn live_entries(&self) -> u64 {
         self.live.entries()
     }

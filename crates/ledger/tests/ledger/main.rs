@@ -1,6 +1,6 @@
 //! The ledger from outside: formats, random histories against a naive state, snapshots, any bytes.
 
-mod ahead;
+mod liveness;
 mod any_bytes;
 mod formats;
 mod histories;

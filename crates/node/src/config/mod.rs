@@ -66,7 +66,7 @@ pub struct Config {
     pub listen: Vec<String>,
     /// Listeners with settings of their own, behind those.
     pub listeners: Vec<ListenerConfig>,
-    /// Number of event loops; 0 means one per core this process may use.
+    /// Number of event loops; 0 means one per core that this process may use, and one where these are two.
     pub shards: u32,
     /// Pin each event loop to a core of its own.
     pub pin: bool,
@@ -233,7 +233,7 @@ impl Config {
     pub fn shard_count(&self) -> u32 {
         let most = if self.keeps_sessions() { u32::from(DATA_GROUPS) } else { SHARDS_MAX };
         match self.shards {
-            0 => std::thread::available_parallelism().map_or(1, |n| n.get() as u32).min(most),
+            0 => shards_for(std::thread::available_parallelism().map_or(1, |n| n.get() as u32)).min(most),
             n => n,
         }
     }
@@ -245,6 +245,12 @@ impl Config {
             n => n,
         }
     }
+}
+
+/// One for each core, and one for two cores: a message that goes from shard to shard costs more than twice what it costs within
+/// one, so two shards carry no more than one does, later, and leave no core to the log and to those beside them (decision 112).
+const fn shards_for(cores: u32) -> u32 {
+    if cores <= 2 { 1 } else { cores }
 }
 
 /// A thread does a thousand handshakes a second at the least, of clients that stay for hours.
@@ -271,6 +277,12 @@ pub const SHARDS_MAX: u32 = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Is a hop between shards only paid for where there are cores for it?
+    #[test]
+    fn two_cores_have_one_shard() {
+        assert_eq!([1, 2, 3, 4, 64].map(shards_for), [1, 1, 3, 4, 64]);
+    }
 
     /// Is the empty object the default configuration?
     #[test]

@@ -3,14 +3,16 @@
 use lapwing_store::StoreError;
 use lapwing_store::journal::{DataGroupId, Entry, JournalReader, JournalWriter, RoomThread};
 
-use super::batch::Record;
+use super::batch::{LogBatch, Record};
 use super::growth::Growth;
 use super::snapshot_thread::{SnapshotThread, Written};
+use super::tail::Tail;
 use crate::data_groups::{DataGroups, Extents};
 use crate::error::NodeError;
 
 /// What compaction reads and writes in one go, ten times a second at most.
 const COMPACT_BYTES: u64 = 2 << 20;
+
 /// What the log thread has of the data groups.
 pub(crate) struct Keeper {
     journal: JournalWriter,
@@ -18,8 +20,8 @@ pub(crate) struct Keeper {
     room: RoomThread,
     data_groups: DataGroups,
     growth: Growth,
-    /// Data groups with entries that wait for a commit: a bit each.
-    uncommitted: u16,
+    /// What the states do not have yet.
+    tail: Tail,
 }
 
 impl Keeper {
@@ -37,13 +39,12 @@ impl Keeper {
         let room = RoomThread::start();
         let room = room.map_err(|source| NodeError::System { doing: "start a thread", source })?;
         let growth = Growth::of(&extents, snapshot_bytes);
-        Ok(Keeper { journal, snapshots, room, data_groups, growth, uncommitted: 0 })
+        Ok(Keeper { journal, snapshots, room, data_groups, growth, tail: Tail::default() })
     }
 
-    /// Appends an entry under the index that its shard has given it.
+    /// Appends an entry under the index that its shard has given it. The state has it from the commit on, when its batch has
+    /// come by [`Keeper::appended`].
     ///
-    /// The state has it at once, before it is durable: with one replica nobody can decide otherwise, and what was never
-    /// committed is not there after a crash. Nothing durable may rest on it until then: no snapshot, and no body that goes.
     /// # Errors
     /// `Pending`: too much waits. Anything else is fatal.
     pub(super) fn append(
@@ -61,13 +62,12 @@ impl Keeper {
             message_id: record.message_id,
             appended_at_us,
             body,
-        })?;
-        if let Err(fault) = self.data_groups.get(data_group).apply_ahead(index, body) {
-            panic!("entry {index} of data group {data_group}, just made, cannot be applied: {fault}");
-        }
-        self.uncommitted |= 1 << data_group;
-        self.growth.entry(data_group, body.len() as u64);
-        Ok(())
+        })
+    }
+
+    /// All records of this batch are appended.
+    pub(super) fn appended(&mut self, batch: LogBatch) {
+        self.tail.push(batch);
     }
 
     /// Looks after the length of the log: has a snapshot made of a group that has grown, and gives back what nobody refers to.
@@ -89,8 +89,8 @@ impl Keeper {
         {
             return snapshot.map(|()| false);
         }
-        // In any case: what it gives back may be the room that the snapshot did not find. What waits for a commit keeps alive what
-        // it no longer refers to, and nothing else: on a full disk commits may fail for long, and this has to go on.
+        // In any case: what it gives back may be the room that the snapshot did not find. The states have what is committed and
+        // nothing else, so this goes on where commits fail for long, on a full disk.
         let data_groups = &self.data_groups;
         let compacted = self
             .journal
@@ -98,11 +98,8 @@ impl Keeper {
         snapshot.map(|()| grown.is_some() || self.snapshots.is_busy() || !compacted.round_over)
     }
 
-    /// Has the state of a group written down, unless something of it waits for a commit: a snapshot must not be ahead of the log.
+    /// Has the state of a group written down. It is never ahead of the log.
     fn begin_snapshot(&mut self, data_group: u16) {
-        if self.journal.pending_bytes() > 0 {
-            return;
-        }
         let (frozen, holds) = {
             let state = self.data_groups.get(data_group);
             (state.freeze(), state.holds())
@@ -165,27 +162,28 @@ impl Keeper {
         self.journal.pending_bytes()
     }
 
-    /// Makes durable what waits.
+    /// Makes durable what waits, and brings the states up to it.
     ///
     /// # Errors
-    /// As the log's.
+    /// As the log's: the states are what they were.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         if self.journal.pending_bytes() > 0 {
             self.journal.commit()?;
-            self.note_committed();
+            self.apply_committed();
             // As soon as it is due: what is on its way has to find room.
             self.room.tend(&mut self.journal)?;
         }
         Ok(())
     }
 
-    /// What the committed entries no longer refer to may go from here on.
-    fn note_committed(&mut self) {
-        let mut data_groups = std::mem::take(&mut self.uncommitted);
-        while data_groups != 0 {
-            self.data_groups.get(data_groups.trailing_zeros() as u16).committed();
-            data_groups &= data_groups - 1;
-        }
+    fn apply_committed(&mut self) {
+        let (data_groups, growth) = (&self.data_groups, &mut self.growth);
+        self.tail.committed(|data_group, index, body| {
+            if let Err(fault) = data_groups.get(data_group).apply(index, body) {
+                panic!("entry {index} of data group {data_group}, made here, cannot be applied: {fault}");
+            }
+            growth.entry(data_group, body.len() as u64);
+        });
     }
 
     /// Commits what waits and closes the log, when a snapshot that is under way is written.

@@ -22,6 +22,7 @@ mod pulse;
 mod shared;
 pub(crate) mod snapshot;
 mod snapshot_thread;
+mod tail;
 mod thread;
 
 pub(crate) use batch::LogBatch;

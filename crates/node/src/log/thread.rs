@@ -37,10 +37,10 @@ pub(crate) struct LogThread {
     bell: Bell,
     unpark: Unpark,
     shared: Arc<LogShared>,
-    /// Bytes of batches appended as a whole since the last commit.
+    /// Bytes appended since the last commit.
     appended_bytes: u64,
-    /// A batch of which the writer has taken the first records only, because too much waited: (shard, batch, next).
-    rest: Option<(usize, LogBatch, usize)>,
+    /// What is left of a batch, with its shard: too much waited already when the writer had taken the first records.
+    rest: Option<(usize, LogBatch)>,
     awaited: bool,
     last_commit: Instant,
     last_retain: Instant,
@@ -113,41 +113,37 @@ impl LogThread {
         if self.shared.is_full() {
             return Ok(());
         }
-        if let Some((shard, batch, next)) = self.rest.take() {
-            self.append(shard, batch, next)?;
+        if let Some((shard, batch)) = self.rest.take() {
+            self.append(shard, batch)?;
         }
         while self.rest.is_none()
             && self.pending_bytes() < COMMIT_BYTES
             && let Some((shard, batch)) = self.lanes.take()
         {
-            self.append(shard, batch, 0)?;
+            self.append(shard, batch)?;
         }
         Ok(())
     }
 
-    fn append(&mut self, shard: usize, batch: LogBatch, from: usize) -> Result<(), StoreError> {
+    fn append(&mut self, shard: usize, mut batch: LogBatch) -> Result<(), StoreError> {
         self.awaited |= batch.awaited;
+        let refused = self.append_records(&batch)?;
+        self.rest = refused.map(|first| (shard, batch.split_off(first)));
+        self.lanes.appended(shard, batch.last_lsn);
+        self.appended_bytes += batch.bodies.len() as u64;
+        if let Some(keeper) = &mut self.keeper {
+            keeper.appended(batch);
+        }
+        Ok(())
+    }
+
+    /// The number of the first record for which too much waits already, if there is one.
+    fn append_records(&mut self, batch: &LogBatch) -> Result<Option<usize>, StoreError> {
         // Nothing is appended before it came in, even if the clock was set back meanwhile.
         let appended_at_us = now_us().max(batch.ingress_at_us);
-        let refused = self.append_records(shard, &batch, from, appended_at_us)?;
-        if refused.is_none() {
-            self.appended_bytes += batch.bodies.len() as u64;
-        }
-        self.rest = refused.map(|next| (shard, batch, next));
-        Ok(())
-    }
-
-    /// Appends from record number `from` on; returns the first one for which too much waits already.
-    fn append_records(
-        &mut self,
-        shard: usize,
-        batch: &LogBatch,
-        from: usize,
-        appended_at_us: i64,
-    ) -> Result<Option<usize>, StoreError> {
-        for (n, (record, body)) in batch.iter().enumerate().skip(from) {
+        for (n, (record, body)) in batch.iter().enumerate() {
             match self.append_record(record, appended_at_us, body) {
-                Ok(()) => self.lanes.appended(shard, batch.last_lsn - (batch.records.len() - 1 - n) as u64),
+                Ok(()) => {}
                 Err(error) if error.is_retryable() => return Ok(Some(n)),
                 Err(error) => return Err(error),
             }

@@ -8,10 +8,8 @@ use lapwing_ledger::{
 use lapwing_store::StoreError;
 use lapwing_store::journal::DataGroupId;
 
-use super::super::batch::{Destination, Record};
 use super::sim::SimDisk;
-use super::{Kept, NOW_US, open};
-use crate::slot::Slot;
+use super::{Kept, open};
 
 pub(super) const GROUP: u16 = 3;
 /// How long what other threads do may take: no more than a failure waits for it.
@@ -49,9 +47,7 @@ impl Log {
         let mut body = vec![];
         entry.encode(&mut body).expect("within the bounds");
         let index = self.next;
-        let to = Destination::DataGroup { data_group: GROUP, index };
-        let record = Record { to, slot: Slot::first_of(GROUP), message_id: index, body_end: body.len() };
-        self.kept.keeper.append((GROUP, index), &record, NOW_US, &body).expect("room in memory");
+        self.kept.append((GROUP, index), &body).expect("room in memory");
         self.next += 1;
         index
     }

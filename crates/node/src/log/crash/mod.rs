@@ -16,7 +16,7 @@ use self::picture::Picture;
 use self::script::{GROUPS, Script};
 use self::sim::{SimDisk, changes};
 use super::Keeper;
-use super::batch::{Destination, Record};
+use super::batch::{Destination, LogBatch, Record};
 use crate::data_groups::DataGroups;
 use crate::error::NodeError;
 use crate::slot::Slot;
@@ -68,10 +68,7 @@ impl Kept {
     fn work(&mut self, script: &Script, commits: Range<usize>, done: &mut Done) -> Result<(), StoreError> {
         for number in commits {
             for entry in &script.commits[number] {
-                let to = Destination::DataGroup { data_group: entry.group, index: entry.index };
-                let slot = Slot::first_of(entry.group);
-                let record = Record { to, slot, message_id: entry.index, body_end: entry.body.len() };
-                self.keeper.append((entry.group, entry.index), &record, NOW_US, &entry.body)?;
+                self.append((entry.group, entry.index), &entry.body)?;
             }
             // What is not committed is what a crash takes back: nothing may go because of it.
             self.keeper.tend()?;
@@ -84,6 +81,15 @@ impl Kept {
                 std::thread::yield_now();
             }
         }
+        Ok(())
+    }
+
+    /// Gives the log one entry, as a batch of its own.
+    fn append(&mut self, (data_group, index): (u16, u64), body: &[u8]) -> Result<(), StoreError> {
+        let to = Destination::DataGroup { data_group, index };
+        let record = Record { to, slot: Slot::first_of(data_group), message_id: index, body_end: body.len() };
+        self.keeper.append((data_group, index), &record, NOW_US, body)?;
+        self.keeper.appended(LogBatch { records: vec![record], bodies: body.to_vec(), ..LogBatch::default() });
         Ok(())
     }
 
