@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -135,6 +136,7 @@ class Broker(BrokerView):
             raise ConfigError("hooks are given twice", where="hooks, hooks.use", remedy="give one of them")
         check_listeners(config, has_hooks=hooks is not None)
         self.config = config
+        self._reloading = threading.Lock()
         self._hooks = hooks
         self._node: Node | None = None
         self._http: HttpServer | None = None
@@ -219,7 +221,8 @@ class Broker(BrokerView):
         unless ``auth.no_users`` or ``auth.no_rules`` says that it is meant: a file that is just being written must not
         open the broker. Of groups, tables that are new, changed or gone since the configuration was read last are taken
         over: what was changed while the broker runs (``put_group``, HTTP) stays where the configuration says what it
-        said before. New connections use the new certificates, those there are go on.
+        said before. New connections use the new certificates, those there are go on. Of two threads one waits for
+        the other.
 
         Args:
             config: Where users, rules, topics and groups stand now, or what reads it; None: where they stood before,
@@ -232,7 +235,7 @@ class Broker(BrokerView):
             ConfigError: a user, a rule, a topic or a group is wrong, a file cannot be used, or others may write one
                 that the broker believes; nothing is taken over.
         """
-        with self._audited.failure("reload_failed"):
+        with self._reloading, self._audited.failure("reload_failed"):
             return self._reload(config() if callable(config) else config or self.config)
 
     def _reload(self, config: Config) -> int:

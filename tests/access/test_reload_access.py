@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,24 @@ def test_a_new_user_comes_in(broker: lapwing.Broker, join: Join, own_users: Path
         known["carol"] = type(known["alice"])("carol", known["alice"].password)
     broker.reload()
     join("carol", "c").publish("shared/carol/x", qos=1)
+
+
+def test_of_two_reloads_one_waits_for_the_other(broker: lapwing.Broker, own_users: Path) -> None:
+    """What the first has read is in force before the second reads: neither takes the other for what was there before."""
+    now = Config(auth=AuthSection(users=own_users), rules=RULES)
+    second_reads = threading.Event()
+
+    def second() -> Config:
+        second_reads.set()
+        return now
+
+    other = threading.Thread(target=broker.reload, args=(second,))
+
+    def first() -> Config:
+        other.start()
+        assert not second_reads.wait(0.2)
+        return now
+
+    broker.reload(first)
+    other.join(30)
+    assert second_reads.is_set() and not other.is_alive()
