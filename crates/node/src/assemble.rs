@@ -1,24 +1,22 @@
 //! Putting a node together: log, listeners, mailboxes between every pair of shards, shards.
 
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 
-use lapwing_store::journal::JournalConfig;
-use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConfig, StreamIndex};
+use lapwing_store::StreamIndex;
 
 use crate::clock::NodeClock;
 use crate::config::{self, Config};
-use crate::data_groups::{DataGroups, next_indexes};
 use crate::error::NodeError;
 use crate::event_loop::EventLoop;
 use crate::extensions::Extensions;
 use crate::handshakes::{HandshakeRoom, HandshakeThread, lay_handshakes};
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
 use crate::listeners::Listeners;
-use crate::log::{Keeper, LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
+use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
+use crate::opened_log::{LogReaders, OpenedLog};
 use crate::passwords::{PasswordParts, lay_passwords};
 use crate::queue_pages::{PageControl, PageFeed, PageThread, lay_pages};
 use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, ShardParts, Sys, codec_limits};
@@ -26,12 +24,7 @@ use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::sn::{SnThread, lay_sn};
 use crate::stamps::Stamps;
-use crate::start_progress::StartProgress;
 use crate::streams::Streams;
-
-/// Opens a log; tests pass one with a faulty disk under it.
-pub type OpenLog =
-    Box<dyn FnOnce(&Path, &LogConfig, &[StreamConfig]) -> Result<(LogWriter, LogReader), StoreError> + Send>;
 
 /// Everything of a node before its threads run.
 pub(crate) struct Parts {
@@ -53,6 +46,7 @@ pub(crate) struct Parts {
 /// The log thread, and what the node needs to end it.
 pub(crate) struct LogParts {
     pub(crate) thread: LogThread,
+    pub(crate) readers: LogReaders,
     pub(crate) shared: Arc<LogShared>,
     pub(crate) bell: Bell,
 }
@@ -69,26 +63,20 @@ pub(crate) struct HookParts {
     pub(crate) control: Arc<HookControl>,
 }
 
-/// Bytes that an envelope may have beyond its packet: the client id, and the encoding's own fields.
-const ENVELOPE_EXTRA_BYTES: usize = 128 << 10;
-/// Bytes that an entry may have beyond its packet: who keeps it, at least 4 bytes for each session.
-const KEEPERS_BYTES_MAX: usize = 128 << 20;
 /// Batches in the lane from a shard to the log; their bytes are bounded by `log_lane_bytes`.
 const LOG_LANE_BATCHES: usize = 1024;
 
-/// The log as it is opened outside of tests.
-pub(crate) fn open_log() -> OpenLog {
-    Box::new(Log::open)
-}
-
-/// Opens log and listeners and lays the lanes.
+/// Opens the listeners and lays the lanes, to the log too if there is one.
 ///
-/// The log comes first: a node whose log is damaged must not hold a port.
-pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) -> Result<Parts, NodeError> {
-    let Extensions { hooks, progress, on_bound, strategists: _ } = extensions;
+/// That was opened before: a node whose log is damaged must not hold a port.
+pub(crate) fn parts(
+    config: Arc<Config>,
+    opened: Option<OpenedLog>,
+    extensions: Extensions,
+) -> Result<Parts, NodeError> {
+    let Extensions { hooks, progress: _, on_bound, strategists: _ } = extensions;
     let shards = config.shard_count() as usize;
     let authority = config::authority(&config.auth, &config.rules)?;
-    let opened = open_data(&config, open, &progress)?;
     // The folder is ours from here on.
     let clock = NodeClock::open(&config)?;
     let stamps = Stamps::open(&config)?;
@@ -112,13 +100,10 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
         }
         None => None,
     };
-    let (writer, reader, kept) = match opened {
-        Some(Opened { writer, reader, kept }) => (Some(writer), Some(reader), kept),
-        None => (None, None, None),
-    };
-    let (keeper, recovered) = kept.map_or((None, None), |(keeper, recovered)| (Some(keeper), Some(recovered)));
-    let (feeds, log) = match writer {
-        Some(writer) => lay_log(&config, writer, keeper, &bells),
+    let reader = opened.as_ref().map(|opened| opened.readers.streams.clone());
+    let recovered = opened.as_ref().map_or(Ok(None), |opened| opened.readers.recovered())?;
+    let (feeds, log) = match opened {
+        Some(opened) => lay_log(&config, opened, &bells),
         None => ((0..shards).map(|_| None).collect(), None),
     };
     let (mut page_feeds, pages) = lay_queue_pages(recovered.as_ref(), &bells);
@@ -179,53 +164,6 @@ fn lay_queue_pages(recovered: Option<&Recovered>, shards: &[Bell]) -> (Vec<Optio
     (feeds.into_iter().map(Some).collect(), Some(PageParts { thread, control }))
 }
 
-/// The log on disk, as the node finds it.
-struct Opened {
-    writer: LogWriter,
-    reader: LogReader,
-    /// That of the data groups, unless nothing of them is kept.
-    kept: Option<(Keeper, Recovered)>,
-}
-
-fn open_data(config: &Config, open: OpenLog, progress: &StartProgress) -> Result<Option<Opened>, NodeError> {
-    let wanted = |_: &&Path| config.keeps_sessions() || !config.streams.is_empty();
-    let Some(dir) = config.data_dir.as_deref().filter(wanted) else { return Ok(None) };
-    let log_config =
-        LogConfig { body_bytes_max: config.packet_bytes_max() as usize + ENVELOPE_EXTRA_BYTES, ..LogConfig::default() };
-    let streams: Vec<StreamConfig> = config
-        .streams
-        .iter()
-        .map(|(name, stream)| StreamConfig {
-            name: name.clone(),
-            partitions: stream.partitions,
-            retain_bytes: stream.retain_bytes,
-            retain_age_ms: stream.retain_age_ms,
-            segment_bytes: stream.segment_bytes,
-        })
-        .collect();
-    let (writer, reader) = open(dir, &log_config, &streams)?;
-    let kept = if config.keeps_sessions() { Some(open_groups(&writer, config, progress)?) } else { None };
-    Ok(Some(Opened { writer, reader, kept }))
-}
-
-/// Opens the log of the data groups and finds out how they stand.
-fn open_groups(
-    writer: &LogWriter,
-    config: &Config,
-    progress: &StartProgress,
-) -> Result<(Keeper, Recovered), NodeError> {
-    let body_bytes_max = config.packet_bytes_max() as usize + KEEPERS_BYTES_MAX;
-    let (segment_bytes, init_zero) = (config.limits.log_segment_bytes, config.log_init_zero);
-    let journal_config = JournalConfig { segment_bytes, body_bytes_max, init_zero, ..JournalConfig::default() };
-    let (journal, reader) = writer.open_journal(&journal_config)?;
-    let (data_groups, extents) = DataGroups::recover(&reader, progress)?;
-    let next_index = next_indexes(&reader)?;
-    let recovered = (data_groups.clone(), extents);
-    let keeper = Keeper::new(journal, reader.clone(), recovered, config.limits.log_snapshot_bytes)?;
-    let shares = Arc::new(data_groups.shares());
-    Ok((keeper, Recovered { next_index, data_groups, shares, reader }))
-}
-
 /// Unparks a thread that makes itself known when it starts.
 #[derive(Clone, Default)]
 pub(crate) struct Unpark(Arc<OnceLock<Thread>>);
@@ -247,15 +185,11 @@ impl Wake for Unpark {
     }
 }
 
-fn lay_log(
-    config: &Config,
-    writer: LogWriter,
-    keeper: Option<Keeper>,
-    shards: &[Bell],
-) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
+fn lay_log(config: &Config, opened: OpenedLog, shards: &[Bell]) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
+    let OpenedLog { writers, readers } = opened;
     let unpark = Unpark::default();
     let bell = Bell::new(unpark.clone());
-    let scale_bytes = keeper.as_ref().map_or(config.limits.log_segment_bytes, Keeper::scale_bytes);
+    let scale_bytes = writers.scale_bytes().unwrap_or(config.limits.log_segment_bytes);
     let shared =
         Arc::new(LogShared::new(shards.len(), scale_bytes, config.limits.log_lane_bytes, config.limits.stall_after()));
     let routes: Vec<StreamRoute> = config
@@ -272,8 +206,8 @@ fn lay_log(
         feeds.push(Some(LogFeed::new(to_log, shared.clone(), shard, routes.clone(), bytes_max)));
         inlets.push(inlet);
     }
-    let thread = LogThread::new(writer, keeper, inlets, shards.to_vec(), bell.clone(), unpark, shared.clone());
-    (feeds, Some(LogParts { thread, shared, bell }))
+    let thread = LogThread::new(writers, inlets, shards.to_vec(), bell.clone(), unpark, shared.clone());
+    (feeds, Some(LogParts { thread, readers, shared, bell }))
 }
 
 /// For each shard its lanes out and in.

@@ -51,6 +51,7 @@ mod niceness;
 mod note;
 mod notices;
 mod one_line;
+mod opened_log;
 mod passwords;
 mod placement;
 mod queue_pages;
@@ -84,7 +85,6 @@ mod topic_book;
 mod wall_time;
 mod words;
 
-pub use assemble::OpenLog;
 pub use config::{
     Acknowledges, AuditConfig, AuditFailure, ClientCertificateMode, Config, DEADLINE_MS_MAX, DispatchConfig,
     EnvelopeConfig, EventsConfig, Expired, GROUP_TABLES_MAX, GroupConfig, GroupRule, GuessesConfig, HooksConfig,
@@ -113,6 +113,7 @@ pub use life::Failure;
 pub use memory::memory_notices;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use one_line::{is_hidden, one_line};
+pub use opened_log::{OpenLog, OpenedLog};
 pub use placement::{NodeId, Owner, Placement};
 pub use session_pages::{SessionOrder, SessionQuery};
 pub use session_reports::Emptied;

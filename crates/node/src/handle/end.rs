@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use super::Handle;
 use crate::error::NodeError;
 use crate::life::Phase;
-use crate::log::LogShared;
+use crate::log::{LogShared, LogWriters};
 use crate::metrics::DropReason;
+use crate::opened_log::OpenedLog;
 
 /// How often a drain looks whether it is done.
 const DRAIN_LOOK: Duration = Duration::from_millis(2);
@@ -39,13 +40,33 @@ impl Handle {
     /// The failure that stopped the node before, or one on the way down.
     pub fn stop(&self) -> Result<(), NodeError> {
         self.end();
-        match self.shared.life.failure() {
-            None => Ok(()),
-            Some(failure) => Err(NodeError::Failed(failure)),
-        }
+        self.unfailed()
+    }
+
+    /// Ends all threads as [`Handle::stop`] does, and gives the log back open, with everything in it that was acknowledged:
+    /// another [`Handle::serve`] in this process goes on with it. `None`: nothing is kept, or the disk was full.
+    ///
+    /// # Errors
+    /// As [`Handle::stop`].
+    pub fn end_serving(self) -> Result<Option<OpenedLog>, NodeError> {
+        let writers = self.end_threads(|writers| Some(writers));
+        self.unfailed()?;
+        Ok(writers.zip(self.log_readers.clone()).map(|(writers, readers)| OpenedLog { writers, readers }))
+    }
+
+    fn unfailed(&self) -> Result<(), NodeError> {
+        self.shared.life.failure().map_or(Ok(()), |failure| Err(NodeError::Failed(failure)))
     }
 
     fn end(&self) {
+        self.end_threads(|writers| {
+            writers.close().unwrap_or_else(|error| self.shared.fail(&error.into()));
+            None
+        });
+    }
+
+    /// `behind`: what becomes of what the log thread wrote with, if that is whole.
+    fn end_threads(&self, behind: impl FnOnce(LogWriters) -> Option<LogWriters>) -> Option<LogWriters> {
         self.shared.enter(Phase::Stopping);
         let threads = std::mem::take(&mut *self.threads());
         for shard in threads.shards.into_iter().chain(threads.handshakes) {
@@ -79,16 +100,19 @@ impl Handle {
             drop(stop);
             let _ = thread.join();
         }
-        if let (Some(thread), Some((log, bell))) = (threads.log, &self.log) {
+        let writers = threads.log.zip(self.log.as_ref()).and_then(|(thread, (log, bell))| {
             log.stop();
             bell.ring();
-            let _ = thread.join();
+            let writers = thread.join().ok().flatten();
             self.count_unlogged(log);
-        }
+            writers
+        });
+        let writers = writers.and_then(behind);
         if let Some(thread) = threads.audit {
             self.end_audit();
             let _ = thread.join();
         }
+        writers
     }
 
     /// What shards handed to the log and it did not make durable; all threads have ended, so nobody else counts.

@@ -27,9 +27,10 @@ use crate::handshakes::{HandshakeRoom, HandshakeThread};
 use crate::hooks::HookControl;
 use crate::life::{Failure, Phase};
 use crate::listeners::Listeners;
-use crate::log::LogShared;
+use crate::log::{LogShared, LogWriters};
 use crate::mailbox::Bell;
 use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics};
+use crate::opened_log::{LogReaders, OpenLog, OpenedLog, open_log};
 use crate::passwords::{PasswordControl, PasswordParts};
 use crate::queue_pages::PageControl;
 use crate::reload::Reload;
@@ -59,6 +60,7 @@ pub struct Handle {
     listeners: Vec<String>,
     streams: Streams,
     log: Option<(Arc<LogShared>, Bell)>,
+    log_readers: Option<LogReaders>,
     /// What is kept of sessions and retained messages, if anything is.
     kept: Option<Recovered>,
     pages: Option<Arc<PageControl>>,
@@ -81,7 +83,7 @@ struct Threads {
     shards: Vec<JoinHandle<()>>,
     handshakes: Vec<JoinHandle<()>>,
     sn: Option<JoinHandle<SnThread>>,
-    log: Option<JoinHandle<()>>,
+    log: Option<JoinHandle<Option<LogWriters>>>,
     pages: Option<JoinHandle<()>>,
     hooks: Option<JoinHandle<()>>,
     passwords: Vec<JoinHandle<()>>,
@@ -96,7 +98,6 @@ impl Handle {
     /// # Errors
     /// `Config`, `Bind`, `Store`, `System`; nothing stays open then.
     pub fn start(config: Config) -> Result<Self, NodeError> {
-        config.check()?;
         Self::start_with(config, Extensions::default())
     }
 
@@ -104,10 +105,25 @@ impl Handle {
     ///
     /// # Errors
     /// As [`Handle::start`]; `Config` too where a group uses a strategy that is not among `extensions`.
-    pub fn start_with(config: Config, mut extensions: Extensions) -> Result<Self, NodeError> {
+    pub fn start_with(config: Config, extensions: Extensions) -> Result<Self, NodeError> {
+        Self::start_by(config, open_log(), extensions)
+    }
+
+    fn start_by(config: Config, open: OpenLog, extensions: Extensions) -> Result<Self, NodeError> {
+        config.check()?;
+        let opened = OpenedLog::open_by(&config, open, &extensions.progress)?;
+        Self::serve(config, opened, extensions)
+    }
+
+    /// Opens the listeners and starts the threads on a log that is open: of [`OpenedLog::open`], or of a serving before that has
+    /// ended ([`Handle::end_serving`]). Clients can connect when it returns.
+    ///
+    /// # Errors
+    /// As [`Handle::start_with`]; the log is given back to the disk then.
+    pub fn serve(config: Config, opened: Option<OpenedLog>, mut extensions: Extensions) -> Result<Self, NodeError> {
         config.check()?;
         let strategists = std::mem::take(&mut extensions.strategists);
-        let parts = assemble::parts(Arc::new(config), assemble::open_log(), extensions)?;
+        let parts = assemble::parts(Arc::new(config), opened, extensions)?;
         for (name, strategist) in strategists {
             parts.shared.strategies.start(&name, strategist)?;
         }
@@ -122,9 +138,8 @@ impl Handle {
     /// # Errors
     /// As [`Handle::start`].
     #[doc(hidden)]
-    pub fn start_with_log(config: Config, open: assemble::OpenLog) -> Result<Self, NodeError> {
-        config.check()?;
-        Self::run(assemble::parts(Arc::new(config), open, Extensions::default())?)
+    pub fn start_with_log(config: Config, open: OpenLog) -> Result<Self, NodeError> {
+        Self::start_by(config, open, Extensions::default())
     }
 
     fn run(parts: Parts) -> Result<Self, NodeError> {
@@ -135,9 +150,9 @@ impl Handle {
             shared.redeclare_groups(shares);
         }
         let (handshake_threads, handshakes) = handshakes;
-        let (log_thread, log) = match log {
-            Some(LogParts { thread, shared, bell }) => (Some(thread), Some((shared, bell))),
-            None => (None, None),
+        let (log_thread, log_readers, log) = match log {
+            Some(LogParts { thread, readers, shared, bell }) => (Some(thread), Some(readers), Some((shared, bell))),
+            None => (None, None, None),
         };
         let (page_thread, pages) = match pages {
             Some(PageParts { thread, control }) => (Some(thread), Some(control)),
@@ -157,6 +172,7 @@ impl Handle {
             listeners,
             streams,
             log,
+            log_readers,
             kept,
             pages,
             hooks,

@@ -10,7 +10,7 @@ use crate::clock::TimekeeperThread;
 use crate::error::NodeError;
 use crate::handshakes::HandshakeThread;
 use crate::hooks::HookThread;
-use crate::log::LogThread;
+use crate::log::{LogThread, LogWriters};
 use crate::one_line::one_line;
 use crate::passwords::{PasswordThread, PasswordWorker};
 use crate::queue_pages::PageThread;
@@ -30,9 +30,17 @@ pub(super) fn spawn_shard(shared: &Arc<Shared>, mut shard: Shard) -> Result<Join
     })
 }
 
-pub(super) fn spawn_log(shared: &Arc<Shared>, log: LogThread) -> Result<JoinHandle<()>, NodeError> {
+/// Gives back what it wrote with, unless it has failed or the disk was full at its end.
+pub(super) fn spawn_log(shared: &Arc<Shared>, log: LogThread) -> Result<JoinHandle<Option<LogWriters>>, NodeError> {
     let shared = shared.clone();
-    spawn("lapwing-log".into(), move || guarded(&shared, || log.run().map_err(NodeError::from)))
+    spawn("lapwing-log".into(), move || {
+        let mut writers = None;
+        guarded(&shared, || {
+            writers = log.run()?;
+            Ok(())
+        });
+        writers
+    })
 }
 
 pub(super) fn spawn_audit(shared: &Arc<Shared>, audit: AuditThread) -> Result<JoinHandle<()>, NodeError> {

@@ -24,9 +24,11 @@ pub(crate) mod snapshot;
 mod snapshot_thread;
 mod tail;
 mod thread;
+mod writers;
 
 pub(crate) use batch::LogBatch;
 pub(crate) use feed::{LogFeed, StreamRoute};
 pub(crate) use keeper::Keeper;
 pub(crate) use shared::LogShared;
 pub(crate) use thread::{LogThread, now_us};
+pub(crate) use writers::LogWriters;

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use lapwing_store::{Append, LogWriter, StoreError};
+use lapwing_store::StoreError;
 
-use super::batch::{Destination, LogBatch, Record};
+use super::batch::LogBatch;
 use super::keeper::Keeper;
 use super::lanes::LogLanes;
 use super::shared::LogShared;
+use super::writers::LogWriters;
 use crate::assemble::Unpark;
 use crate::mailbox::{Bell, Inlet};
 use crate::niceness::come_soon;
@@ -29,9 +30,7 @@ const TEND_EVERY: Duration = Duration::from_millis(100);
 
 /// The log thread's state; [`LogThread::run`] is its life.
 pub(crate) struct LogThread {
-    writer: LogWriter,
-    /// None: nothing but streams is kept.
-    keeper: Option<Keeper>,
+    writers: LogWriters,
     lanes: LogLanes,
     shards: Vec<Bell>,
     bell: Bell,
@@ -50,8 +49,7 @@ pub(crate) struct LogThread {
 
 impl LogThread {
     pub(crate) fn new(
-        writer: LogWriter,
-        keeper: Option<Keeper>,
+        writers: LogWriters,
         inlets: Vec<Inlet<LogBatch>>,
         shards: Vec<Bell>,
         bell: Bell,
@@ -60,8 +58,7 @@ impl LogThread {
     ) -> Self {
         let now = Instant::now();
         LogThread {
-            writer,
-            keeper,
+            writers,
             lanes: LogLanes::new(inlets),
             shards,
             bell,
@@ -77,21 +74,22 @@ impl LogThread {
         }
     }
 
-    /// Works until the node stops it.
+    /// Works until the node stops it, and everything that the shards have handed over is committed. Gives back what it wrote
+    /// with; `None`: the disk is full and the node ends, so what was never acknowledged is given up.
     ///
     /// # Errors
     /// Any error of the log but `Full`: the node stops.
-    pub(crate) fn run(mut self) -> Result<(), StoreError> {
+    pub(crate) fn run(mut self) -> Result<Option<LogWriters>, StoreError> {
         self.unpark.is_me();
         come_soon();
         loop {
             self.shared.pulse.begin();
             let stopping = self.shared.stop.load(Ordering::Acquire);
             self.gather()?;
-            if self.pending_bytes() > 0 {
+            if self.writers.pending_bytes() > 0 {
                 self.commit_or_wait(stopping)?;
             } else if stopping && self.is_idle() {
-                return self.close();
+                return Ok(Some(self.writers));
             } else if self.rest.is_some() {
                 // Refused though nothing waits for a commit: it is tried again, but not at full speed.
                 self.doze(FULL_PAUSE);
@@ -102,8 +100,7 @@ impl LogThread {
             self.tend()?;
             self.shared.pulse.end();
             if stopping && self.shared.is_full() {
-                // The disk is full and the node ends: what was never acknowledged is given up.
-                return Ok(());
+                return Ok(None);
             }
         }
     }
@@ -117,7 +114,7 @@ impl LogThread {
             self.append(shard, batch)?;
         }
         while self.rest.is_none()
-            && self.pending_bytes() < COMMIT_BYTES
+            && self.writers.pending_bytes() < COMMIT_BYTES
             && let Some((shard, batch)) = self.lanes.take()
         {
             self.append(shard, batch)?;
@@ -131,9 +128,7 @@ impl LogThread {
         self.rest = refused.map(|first| (shard, batch.split_off(first)));
         self.lanes.appended(shard, batch.last_lsn);
         self.appended_bytes += batch.bodies.len() as u64;
-        if let Some(keeper) = &mut self.keeper {
-            keeper.appended(batch);
-        }
+        self.writers.appended(batch);
         Ok(())
     }
 
@@ -142,7 +137,7 @@ impl LogThread {
         // Nothing is appended before it came in, even if the clock was set back meanwhile.
         let appended_at_us = now_us().max(batch.ingress_at_us);
         for (n, (record, body)) in batch.iter().enumerate() {
-            match self.append_record(record, appended_at_us, body) {
+            match self.writers.append(record, appended_at_us, body) {
                 Ok(()) => {}
                 Err(error) if error.is_retryable() => return Ok(Some(n)),
                 Err(error) => return Err(error),
@@ -151,52 +146,15 @@ impl LogThread {
         Ok(None)
     }
 
-    fn append_record(&mut self, record: &Record, appended_at_us: i64, body: &[u8]) -> Result<(), StoreError> {
-        let (stream, partition) = match (record.to, &mut self.keeper) {
-            (Destination::Stream { stream, partition }, _) => (stream, partition),
-            (Destination::DataGroup { data_group, index }, Some(keeper)) => {
-                return keeper.append((data_group, index), record, appended_at_us, body);
-            }
-            (Destination::DataGroup { .. }, None) => panic!("a shard keeps what the node has no log for"),
-        };
-        let append = Append {
-            partition,
-            slot: record.slot.get(),
-            data_group: record.slot.data_group(),
-            message_id: record.message_id,
-            appended_at_us,
-            body,
-        };
-        self.writer.append(stream, append).map(|_| ())
-    }
-
-    /// Bytes appended that wait for a commit.
-    fn pending_bytes(&self) -> usize {
-        self.writer.pending_bytes() + self.keeper.as_ref().map_or(0, Keeper::pending_bytes)
-    }
-
-    fn commit(&mut self) -> Result<(), StoreError> {
-        self.keeper.as_mut().map_or(Ok(()), Keeper::commit)?;
-        self.writer.commit().map(|_| ()).inspect_err(|_| {
-            // A stream has no reserve of its own.
-            self.keeper.iter_mut().for_each(Keeper::give_up_reserve);
-        })
-    }
-
-    fn close(self) -> Result<(), StoreError> {
-        self.keeper.map_or(Ok(()), Keeper::close)?;
-        self.writer.close()
-    }
-
     /// Commits now, or sleeps a moment when nobody waits for it and more may come.
     fn commit_or_wait(&mut self, stopping: bool) -> Result<(), StoreError> {
         let since = self.last_commit.elapsed();
-        let urgent = self.awaited || stopping || self.rest.is_some() || self.pending_bytes() >= COMMIT_BYTES;
+        let urgent = self.awaited || stopping || self.rest.is_some() || self.writers.pending_bytes() >= COMMIT_BYTES;
         if !urgent && since < COMPANY {
             self.sleep(COMPANY - since);
             return Ok(());
         }
-        match self.commit() {
+        match self.writers.commit() {
             Ok(()) => {
                 self.note_room();
                 self.publish();
@@ -231,7 +189,7 @@ impl LogThread {
             return Ok(());
         }
         self.last_retain = Instant::now();
-        match self.writer.retain(now_us() / 1000) {
+        match self.writers.streams.retain(now_us() / 1000) {
             Ok(_) => Ok(()),
             // The next commit meets the same full disk and raises the flag; retention is tried again in a second.
             Err(error) if error.is_retryable() => Ok(()),
@@ -242,7 +200,7 @@ impl LogThread {
     /// How long nothing need be looked after.
     fn pause(&self) -> Duration {
         match self.has_more_to_tend {
-            _ if self.keeper.as_ref().is_some_and(Keeper::waits_for_room) => ROOM_PAUSE,
+            _ if self.writers.keeper.as_ref().is_some_and(Keeper::waits_for_room) => ROOM_PAUSE,
             true => TEND_EVERY,
             false => RETAIN_EVERY,
         }
@@ -250,12 +208,12 @@ impl LogThread {
 
     /// Looks after the log of the data groups, now and then.
     fn tend(&mut self) -> Result<(), StoreError> {
-        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        let Some(keeper) = &mut self.writers.keeper else { return Ok(()) };
         if keeper.waits_for_room() {
             keeper.take_room()?;
             self.note_room();
         }
-        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        let Some(keeper) = &mut self.writers.keeper else { return Ok(()) };
         if self.last_tend.elapsed() < TEND_EVERY {
             return Ok(());
         }
@@ -272,7 +230,7 @@ impl LogThread {
 
     /// Lets the shards know whether another segment will find room, before more comes.
     fn note_room(&mut self) {
-        let Some(keeper) = &mut self.keeper else { return };
+        let Some(keeper) = &mut self.writers.keeper else { return };
         if let Some(bytes) = self.shared.held_up_bytes() {
             // For the next time: as much again, if it is still small.
             keeper.expect(bytes.saturating_mul(2));

@@ -48,6 +48,7 @@ mod passwords;
 mod privileges;
 mod retained;
 mod rights_at_start;
+mod serving;
 mod sessions;
 mod shards;
 mod shares;

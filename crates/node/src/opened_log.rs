@@ -1,0 +1,116 @@
+//! The log of a data folder, opened and not being written: what a node serves from, and gives back when it has served.
+//!
+//! A node serves on one log after another, or on the same one again within a process: whoever ends serving has all that was
+//! acknowledged on disk, and hands on the writers as they are.
+
+use std::path::Path;
+
+use lapwing_store::journal::{JournalConfig, JournalReader};
+use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConfig};
+
+use crate::config::Config;
+use crate::data_groups::{DataGroups, next_indexes};
+use crate::error::NodeError;
+use crate::log::{Keeper, LogWriters};
+use crate::shard::Recovered;
+use crate::start_progress::StartProgress;
+
+/// Opens a log; tests pass one with a faulty disk under it.
+pub type OpenLog =
+    Box<dyn FnOnce(&Path, &LogConfig, &[StreamConfig]) -> Result<(LogWriter, LogReader), StoreError> + Send>;
+
+/// Bytes that an envelope may have beyond its packet: the client id, and the encoding's own fields.
+const ENVELOPE_EXTRA_BYTES: usize = 128 << 10;
+/// Bytes that an entry may have beyond its packet: who keeps it, at least 4 bytes for each session.
+const KEEPERS_BYTES_MAX: usize = 128 << 20;
+
+/// The log on disk. It holds the folder's lock.
+pub struct OpenedLog {
+    pub(crate) writers: LogWriters,
+    pub(crate) readers: LogReaders,
+}
+
+/// What reads it, for whoever wants; as good while somebody writes.
+#[derive(Clone)]
+pub(crate) struct LogReaders {
+    pub(crate) streams: LogReader,
+    /// Those of the data groups, unless nothing of them is kept.
+    pub(crate) kept: Option<(JournalReader, DataGroups)>,
+}
+
+/// The log as it is opened outside of tests.
+pub(crate) fn open_log() -> OpenLog {
+    Box::new(Log::open)
+}
+
+impl OpenedLog {
+    /// Opens the log of the configuration's data folder and finds out how its data groups stand; `None`: nothing is kept.
+    ///
+    /// # Errors
+    /// `Store`, `Entry`, `System`.
+    pub fn open(config: &Config) -> Result<Option<Self>, NodeError> {
+        Self::open_by(config, open_log(), &StartProgress::default())
+    }
+
+    pub(crate) fn open_by(config: &Config, open: OpenLog, progress: &StartProgress) -> Result<Option<Self>, NodeError> {
+        let wanted = |_: &&Path| config.keeps_sessions() || !config.streams.is_empty();
+        let Some(dir) = config.data_dir.as_deref().filter(wanted) else { return Ok(None) };
+        let log_config = LogConfig {
+            body_bytes_max: config.packet_bytes_max() as usize + ENVELOPE_EXTRA_BYTES,
+            ..LogConfig::default()
+        };
+        let (streams, reader) = open(dir, &log_config, &streams_of(config))?;
+        let (keeper, kept) = match config.keeps_sessions() {
+            true => open_groups(&streams, config, progress).map(|(keeper, kept)| (Some(keeper), Some(kept)))?,
+            false => (None, None),
+        };
+        Ok(Some(OpenedLog { writers: LogWriters { streams, keeper }, readers: LogReaders { streams: reader, kept } }))
+    }
+
+    /// Commits what waits, names the log's end and gives the folder back.
+    ///
+    /// # Errors
+    /// `Store`.
+    pub fn close(self) -> Result<(), NodeError> {
+        Ok(self.writers.close()?)
+    }
+}
+
+impl LogReaders {
+    /// What shards make their clients of, as it is on disk now; nobody writes meanwhile.
+    ///
+    /// # Errors
+    /// `Store`.
+    pub(crate) fn recovered(&self) -> Result<Option<Recovered>, NodeError> {
+        let Some((reader, data_groups)) = self.kept.clone() else { return Ok(None) };
+        let next_index = next_indexes(&reader)?;
+        let shares = data_groups.shares().into();
+        Ok(Some(Recovered { next_index, data_groups, shares, reader }))
+    }
+}
+
+fn streams_of(config: &Config) -> Vec<StreamConfig> {
+    let stream = |(name, stream): (&String, &crate::config::StreamConfig)| StreamConfig {
+        name: name.clone(),
+        partitions: stream.partitions,
+        retain_bytes: stream.retain_bytes,
+        retain_age_ms: stream.retain_age_ms,
+        segment_bytes: stream.segment_bytes,
+    };
+    config.streams.iter().map(stream).collect()
+}
+
+fn open_groups(
+    writer: &LogWriter,
+    config: &Config,
+    progress: &StartProgress,
+) -> Result<(Keeper, (JournalReader, DataGroups)), NodeError> {
+    let body_bytes_max = config.packet_bytes_max() as usize + KEEPERS_BYTES_MAX;
+    let (segment_bytes, init_zero) = (config.limits.log_segment_bytes, config.log_init_zero);
+    let journal_config = JournalConfig { segment_bytes, body_bytes_max, init_zero, ..JournalConfig::default() };
+    let (journal, reader) = writer.open_journal(&journal_config)?;
+    let (data_groups, extents) = DataGroups::recover(&reader, progress)?;
+    let recovered = (data_groups.clone(), extents);
+    let keeper = Keeper::new(journal, reader.clone(), recovered, config.limits.log_snapshot_bytes)?;
+    Ok((keeper, (reader, data_groups)))
+}

@@ -1,0 +1,118 @@
+//! A node that ends serving and serves again within a process, on a log that stays open.
+
+use std::path::Path;
+
+use lapwing_codec::{Ack, Packet, QoS, SubscriptionOptions};
+use lapwing_node::{Config, Extensions, Handle, OpenedLog};
+
+use crate::client::Client;
+use crate::packets::{id, lasting};
+use crate::{config, connect};
+
+const QOS1: SubscriptionOptions = SubscriptionOptions::new(QoS::AtLeastOnce);
+const QOS2: SubscriptionOptions = SubscriptionOptions::new(QoS::ExactlyOnce);
+const MESSAGES: u16 = 30;
+const SHARE: &str = "$share/jobs/job/#";
+
+fn on_disk(dir: &Path, shards: u32) -> Config {
+    let groups = r#"{"jobs": {"filters": ["job/#"]}}"#;
+    config(&format!(r#"{{"shards": {shards}, "data_dir": {dir:?}, "durability": "disk", "groups": {groups}}}"#))
+}
+
+/// Serves on what the serving before has given back.
+fn serve(config: Config, log: &mut Option<OpenedLog>) -> Handle {
+    Handle::serve(config, log.take(), Extensions::default()).expect("it serves")
+}
+
+/// All that was published in a round, in order, and nothing else.
+fn expect_round(client: &mut Client, round: usize) {
+    for n in 0..MESSAGES {
+        let message = client.receive();
+        assert_eq!(String::from_utf8(message.payload.clone()), Ok(format!("{round}/{n}")));
+        client.acknowledge(&message);
+    }
+    client.expect_silence();
+}
+
+/// Does each serving have what was acknowledged in the one before: a session's messages in their order, those of a declared
+/// group, what is retained, on any number of shards? And a start behind the last?
+#[test]
+fn the_next_serving_goes_on_where_this_one_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = OpenedLog::open(&on_disk(dir.path(), 1)).unwrap();
+    for (round, shards) in [1, 2, 3, 1].into_iter().enumerate() {
+        let node = serve(on_disk(dir.path(), shards), &mut log);
+        let (mut keeper, is_present) = Client::connect_with(&node, &lasting("keeper"));
+        assert_eq!(is_present, round > 0, "round {round}");
+        match round.checked_sub(1) {
+            None => keeper.subscribe("t/#", QOS1),
+            Some(before) => {
+                expect_round(&mut keeper, before);
+                let mut worker = connect(&node, "worker");
+                worker.subscribe(SHARE, QOS1);
+                expect_round(&mut worker, before);
+                worker.unsubscribe(SHARE);
+                worker.subscribe("state", QOS1);
+                assert_eq!(String::from_utf8(worker.receive().payload), Ok(before.to_string()));
+            }
+        }
+        drop(keeper);
+        let mut sender = connect(&node, "sender");
+        for n in 0..MESSAGES {
+            let payload = format!("{round}/{n}").into_bytes();
+            sender.publish_acked("t/1", &payload);
+            sender.publish_acked("job/1", &payload);
+        }
+        sender.publish_retained("state", round.to_string().as_bytes());
+        log = node.end_serving().unwrap();
+        // One that nobody comes to changes nothing.
+        log = serve(on_disk(dir.path(), shards), &mut log).end_serving().unwrap();
+        assert!(log.is_some());
+    }
+    log.take().expect("it is there").close().unwrap();
+    let node = Handle::start(on_disk(dir.path(), 2)).expect("the folder is free");
+    let (mut keeper, is_present) = Client::connect_with(&node, &lasting("keeper"));
+    assert!(is_present);
+    expect_round(&mut keeper, 3);
+}
+
+/// Does a QoS 2 message whose publisher was between PUBREC and PUBREL come once?
+#[test]
+fn half_an_exchange_of_qos_2_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = OpenedLog::open(&on_disk(dir.path(), 2)).unwrap();
+    let node = serve(on_disk(dir.path(), 2), &mut log);
+    Client::connect_with(&node, &lasting("keeper")).0.subscribe("t/#", QOS2);
+    let mut publisher = Client::connect_with(&node, &lasting("publisher")).0;
+    publisher.publish("t/1", b"once", QoS::ExactlyOnce, Some(5));
+    publisher.expect("PUBREC", |packet| matches!(packet, Packet::PubRec(_)).then_some(()));
+    log = node.end_serving().unwrap();
+
+    let node = serve(on_disk(dir.path(), 2), &mut log);
+    let (mut publisher, is_present) = Client::connect_with(&node, &lasting("publisher"));
+    assert!(is_present);
+    publisher.publish("t/1", b"once", QoS::ExactlyOnce, Some(5));
+    publisher.expect("PUBREC", |packet| matches!(packet, Packet::PubRec(_)).then_some(()));
+    publisher.send(&Packet::PubRel(Ack::success(id(5))));
+    publisher.expect("PUBCOMP", |packet| matches!(packet, Packet::PubComp(_)).then_some(()));
+    let (mut keeper, _) = Client::connect_with(&node, &lasting("keeper"));
+    let message = keeper.receive();
+    assert_eq!((message.payload.as_slice(), message.qos), (&b"once"[..], QoS::ExactlyOnce));
+    keeper.send(&Packet::PubRec(Ack::success(message.id.expect("QoS 2 has one"))));
+    keeper.expect("PUBREL", |packet| matches!(packet, Packet::PubRel(_)).then_some(()));
+    keeper.expect_silence();
+}
+
+/// Are the ports free as soon as a serving is over, and nothing given back where nothing is kept?
+#[test]
+fn a_port_is_free_when_serving_is_over() {
+    let mut in_memory = config(r#"{"shards": 1}"#);
+    assert!(OpenedLog::open(&in_memory).unwrap().is_none());
+    let node = serve(in_memory.clone(), &mut None);
+    let listen = node.listeners();
+    assert!(node.end_serving().unwrap().is_none());
+    in_memory.listen.clone_from(&listen);
+    let again = serve(in_memory, &mut None);
+    assert_eq!(again.listeners(), listen);
+    connect(&again, "somebody");
+}
