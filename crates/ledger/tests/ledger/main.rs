@@ -1,9 +1,9 @@
 //! The ledger from outside: formats, random histories against a naive state, snapshots, any bytes.
 
-mod liveness;
 mod any_bytes;
 mod formats;
 mod histories;
+mod liveness;
 mod model;
 mod one_offs;
 mod operation;

@@ -49,7 +49,7 @@ impl Handle {
     /// # Errors
     /// As [`Handle::stop`].
     pub fn end_serving(self) -> Result<Option<OpenedLog>, NodeError> {
-        let writers = self.end_threads(|writers| Some(writers));
+        let writers = self.end_threads(Some);
         self.unfailed()?;
         Ok(writers.zip(self.log_readers.clone()).map(|(writers, readers)| OpenedLog { writers, readers }))
     }

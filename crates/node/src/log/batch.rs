@@ -85,7 +85,8 @@ mod tests {
             }
             batch
         };
-        let bodies = |batch: &LogBatch| batch.iter().map(|(record, body)| (record.to, body.to_vec())).collect::<Vec<_>>();
+        let bodies =
+            |batch: &LogBatch| batch.iter().map(|(record, body)| (record.to, body.to_vec())).collect::<Vec<_>>();
         for count in 0..=4 {
             let mut first = whole();
             let rest = first.split_off(count);
