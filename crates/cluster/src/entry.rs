@@ -48,7 +48,7 @@ pub enum Entry {
         node: NodeId,
         /// In this folder.
         folder: FolderId,
-        /// For the so-manieth time.
+        /// How often it was started as a member, this time included.
         boot: Boot,
         /// Where others reach it now.
         addresses: Vec<String>,
@@ -124,7 +124,9 @@ impl Entry {
             Entry::Joined { newcomer, .. } => newcomer.check(),
             Entry::Booted { addresses, .. } => check_addresses(addresses),
             Entry::TablesSet { tables } => tables.check(),
-            Entry::TokenMade { .. } | Entry::Promoted { .. } | Entry::Removed { .. } | Entry::LevelRaised { .. } => Ok(()),
+            Entry::TokenMade { .. } | Entry::Promoted { .. } | Entry::Removed { .. } | Entry::LevelRaised { .. } => {
+                Ok(())
+            }
         }
     }
 }

@@ -7,7 +7,9 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Fault {
     /// A node with a newer program has written it.
-    #[error("an entry of version {found}, this program reads versions up to {supported}: use the version that wrote it")]
+    #[error(
+        "an entry of version {found}, this program reads versions up to {supported}: use the version that wrote it"
+    )]
     Newer {
         /// Its version.
         found: u64,

@@ -4,8 +4,8 @@
 //! - No I/O, no clock, no thread, no random numbers: times and secrets come from outside.
 //! - [`ClusterState`] is a function of the entries that were applied. Whoever applies the same entries has the same members,
 //!   tokens and tables, and has refused the same words for the same reasons.
-//! - An entry is a small JSON document with a version. Any bytes give an [`Entry`] or a [`Fault`]; a kind that this program does not
-//!   know is a [`Fault::Newer`], upon which its node stops and says which version it needs.
+//! - An entry is a small JSON document with a version. Any bytes give an [`Entry`] or a [`Fault`]; a version that this program does
+//!   not know is a [`Fault::Newer`], upon which its node stops and says what it needs.
 //! - [`Watch`] decides who serves out of numbers that the node hands it: one node at a time, and none while nobody can know.
 //!
 //! ```

@@ -81,7 +81,9 @@ pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), Fault> {
     check_length(what, name, NAME_BYTES_MAX)?;
     let is_plain = |one: char| one.is_ascii_alphanumeric() || "-_.".contains(one);
     if name.is_empty() || !name.chars().all(is_plain) {
-        return Err(Fault::Malformed { what: format!("{what} has letters, digits, '-', '_' and '.', and one at least") });
+        return Err(Fault::Malformed {
+            what: format!("{what} has letters, digits, '-', '_' and '.', and one at least"),
+        });
     }
     Ok(())
 }

@@ -16,7 +16,9 @@ pub enum Refusal {
     #[error("this log has no cluster yet: it begins with who founds it")]
     NotFounded,
     /// No token has this secret: it was used, is too old to be known, or is of another cluster.
-    #[error("the token is not known here: it was used already, or is another cluster's; make one with `lapwing cluster token`")]
+    #[error(
+        "the token is not known here: it was used already, or is another cluster's; make one with `lapwing cluster token`"
+    )]
     UnknownToken,
     /// It was good once.
     #[error("the token is {age_s} s old, and good for an hour: make one with `lapwing cluster token`")]
@@ -91,7 +93,9 @@ pub enum Refusal {
         voters: usize,
     },
     /// A program cannot live with the cluster's feature level, or a member not with the new one.
-    #[error("node {node} reads feature levels {least} to {most}, and {level} is wanted: use another version of lapwing")]
+    #[error(
+        "node {node} reads feature levels {least} to {most}, and {level} is wanted: use another version of lapwing"
+    )]
     Level {
         /// Whose program.
         node: NodeId,

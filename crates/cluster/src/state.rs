@@ -120,7 +120,13 @@ impl ClusterState {
     }
 
     /// The member that this start is of.
-    fn startable(&mut self, node: NodeId, folder: FolderId, boot: Boot, features: Features) -> Result<&mut Member, Refusal> {
+    fn startable(
+        &mut self,
+        node: NodeId,
+        folder: FolderId,
+        boot: Boot,
+        features: Features,
+    ) -> Result<&mut Member, Refusal> {
         let level = self.level;
         let member = self.members.get_mut(&node).ok_or(Refusal::NoMember { node })?;
         if member.standing == Standing::Gone {

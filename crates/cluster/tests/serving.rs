@@ -52,7 +52,8 @@ fn one_that_serves_for_too_long_is_found() {
     assert!(found);
 }
 
-const WELL: Sight = Sight { leads_metadata: true, leads: u16::MAX, applied: u16::MAX, confirmed_at_ms: Some(10_000), has_space: true };
+const WELL: Sight =
+    Sight { leads_metadata: true, leads: u16::MAX, applied: u16::MAX, confirmed_at_ms: Some(10_000), has_space: true };
 
 fn active() -> Watch {
     let mut watch = Watch::new(TIMING);

@@ -83,7 +83,11 @@ fn a_token_is_good_once_and_for_an_hour() {
     assert_eq!(log.join(1, 1, NOW_MS + TOKEN_LIFE_MS + 9_000), Err(Refusal::OldToken { age_s: 3609 }));
     log.token(2, NOW_MS);
     assert_eq!(log.join(2, 0, NOW_MS), Err(Refusal::FolderTaken { node: NodeId(0) }), "the founder's own folder");
-    assert_eq!(log.join(2, 1, NOW_MS + TOKEN_LIFE_MS), Ok(Answer::Member(NodeId(1))), "what was refused used nothing up");
+    assert_eq!(
+        log.join(2, 1, NOW_MS + TOKEN_LIFE_MS),
+        Ok(Answer::Member(NodeId(1))),
+        "what was refused used nothing up"
+    );
     assert_eq!(log.join(2, 2, NOW_MS), Err(Refusal::UnknownToken));
     // A clock that was set back makes nobody's token too old.
     log.token(3, NOW_MS + 1_000_000);
@@ -98,7 +102,10 @@ fn tokens_do_not_pile_up() {
         log.token(secret, NOW_MS);
     }
     let more = |made_at_ms| Entry::TokenMade { secret: SecretHash([7, 7].repeat(16).try_into().unwrap()), made_at_ms };
-    let one_more = Entry::TokenMade { secret: SecretHash(*b"another secret of thirty-two byte"[..32].first_chunk().unwrap()), made_at_ms: NOW_MS };
+    let one_more = Entry::TokenMade {
+        secret: SecretHash(*b"another secret of thirty-two byte"[..32].first_chunk().unwrap()),
+        made_at_ms: NOW_MS,
+    };
     assert_eq!(log.say(one_more), Err(Refusal::ManyTokens { tokens: 256 }));
     assert_eq!(log.say(more(NOW_MS + TOKEN_LIFE_MS + 1)), Ok(Answer::Done));
     assert_eq!(log.state.tokens(), 1);
@@ -185,7 +192,8 @@ fn the_level_is_one_that_all_read() {
 /// Are tables that differ named, the first of them?
 #[test]
 fn the_first_table_that_differs_is_named() {
-    let hashes = |first: u8| -> Tables { Tables::new(std::array::from_fn(|place| TableHash([first + place as u8; 32]))) };
+    let hashes =
+        |first: u8| -> Tables { Tables::new(std::array::from_fn(|place| TableHash([first + place as u8; 32]))) };
     let mut log = Log::new();
     assert_eq!(log.say(Entry::TablesSet { tables: hashes(1) }), Ok(Answer::Done));
     assert_eq!(log.state.tables().first_difference(&hashes(1)), None);

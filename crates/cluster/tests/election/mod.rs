@@ -11,10 +11,20 @@ const HEARTBEAT_MS: u64 = 200;
 #[derive(Clone, Copy)]
 enum Word {
     /// A leader's question; `asked` on its clock.
-    Ask { term: u64, asked_at_ms: u64 },
-    Heard { term: u64, asked_at_ms: u64 },
-    Stand { term: u64 },
-    Vote { term: u64 },
+    Ask {
+        term: u64,
+        asked_at_ms: u64,
+    },
+    Heard {
+        term: u64,
+        asked_at_ms: u64,
+    },
+    Stand {
+        term: u64,
+    },
+    Vote {
+        term: u64,
+    },
 }
 
 struct Letter {
@@ -277,7 +287,9 @@ impl Election {
         let serve = |of: usize| {
             let node = &self.nodes[of];
             let is_moving = node.still_until_ms <= self.now_ms;
-            is_moving && node.watch.role() == Role::Active && self.clock_of(of) < node.watch.may_serve_until_ms(&node.sight)
+            is_moving
+                && node.watch.role() == Role::Active
+                && self.clock_of(of) < node.watch.may_serve_until_ms(&node.sight)
         };
         let serving = (0..self.nodes.len()).filter(|of| serve(*of)).count();
         self.served_ms += u64::from(serving > 0);
