@@ -76,8 +76,8 @@ impl Shard {
                 counters.dropped(DropReason::MemoryFull, 1);
                 return;
             }
-            let common: &Common =
-                common.get_or_insert_with(|| Common::new(routed, context.publisher, &shared.config.dispatch, counters));
+            let common: &Common = common
+                .get_or_insert_with(|| Common::new(routed, context.publisher.get(), &shared.config.dispatch, counters));
             let message = routed.keep();
             let is_kept = qos.is_acknowledged() && !context.in_memory;
             let kept = owned.kept.filter(|_| is_kept);

@@ -70,6 +70,7 @@ impl Shard {
         let deadline_ms = hold.deadline_ms(*now_ms, routed.expires_at_ms());
         let DeliveryContext { publisher, ingress_us, in_memory, .. } = *context;
         let message = routed.keep().clone();
+        let publisher = publisher.get();
         let held = HeldMessage { message, publisher, ingress_us, entry, in_memory, is_resent: false };
         hold.queue.add(publish.topic, routed.footprint() as u64, deadline_ms, held);
         self.keep(context, None)

@@ -10,15 +10,16 @@ use crate::shard::Shard;
 use crate::shard::connections::clients::Clients;
 use crate::shard::connections::session_row::SessionRow;
 use crate::shard::durable::keeping::{Keepers, Keeping, Kept, Origin};
+use crate::shard::publish::publisher_hash::PublisherHash;
 use crate::shard::publish::route::Publisher;
-use crate::slot::{Slot, stable_hash};
+use crate::slot::Slot;
 
 /// One message while this shard hands it to all who want it here, and what they say to that: made anew for each message, handed
 /// down, and given to [`Shard::keep`] at the end.
 pub(crate) struct DeliveryContext<'a> {
     pub(crate) routed: &'a Routed<'a>,
-    /// Hash of its publisher's client id; 0: nobody asks.
-    pub(crate) publisher: u64,
+    /// Hash of its publisher's client id.
+    pub(in crate::shard) publisher: PublisherHash<'a>,
     /// Of a QoS 2 message of a kept session: whose, and which use of its packet id.
     pub(crate) origin: Option<Origin>,
     /// Of a retained one, where identities have shares: whose it is.
@@ -45,7 +46,7 @@ impl<'a> DeliveryContext<'a> {
     pub(crate) const fn new(routed: &'a Routed<'a>) -> Self {
         DeliveryContext {
             routed,
-            publisher: 0,
+            publisher: PublisherHash::Known(0),
             origin: None,
             holder: None,
             ingress_us: 0,
@@ -66,7 +67,7 @@ impl<'a> DeliveryContext<'a> {
     pub(crate) fn header(&self) -> RouteHeader {
         RouteHeader {
             flags: if self.in_memory { RouteFlags::IN_MEMORY } else { RouteFlags::default() },
-            publisher: self.publisher,
+            publisher: self.publisher.get(),
             holder: self.holder,
             ingress_us: self.ingress_us,
             expires_at_ms: self.routed.expires_at_ms(),
@@ -98,10 +99,10 @@ impl Shard {
     pub(in crate::shard) fn context_of<'a>(
         &mut self,
         routed: &'a Routed<'a>,
-        publisher: &Publisher<'_>,
+        publisher: &Publisher<'a>,
     ) -> DeliveryContext<'a> {
         DeliveryContext {
-            publisher: stable_hash(publisher.client_id.as_bytes()),
+            publisher: PublisherHash::Of(publisher.client_id),
             origin: publisher.origin,
             ingress_us: self.clients.now_us,
             in_memory: self.is_in_memory(routed.publish()),
@@ -122,7 +123,7 @@ impl Shard {
             self.renew_topic_rules();
         }
         DeliveryContext {
-            publisher: header.publisher,
+            publisher: PublisherHash::Known(header.publisher),
             origin: header.origin,
             holder: header.holder,
             ingress_us: header.ingress_us,

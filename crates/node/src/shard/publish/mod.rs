@@ -5,6 +5,7 @@ pub(super) mod delivery;
 pub(super) mod log_room;
 pub(super) mod losses;
 pub(super) mod message_expiry;
+pub(super) mod publisher_hash;
 pub(super) mod room;
 pub(super) mod route;
 pub(super) mod stamp;

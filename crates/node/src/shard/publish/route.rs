@@ -9,6 +9,7 @@ mod plan;
 mod publisher;
 mod retain;
 
+use lapwing_codec::QoS;
 use lapwing_session::{Accepted, Grant, Routed, SessionKey};
 
 pub(in crate::shard) use self::plan::RoutePlan;
@@ -16,6 +17,7 @@ pub(in crate::shard) use self::publisher::Publisher;
 use self::retain::Retaining;
 use crate::mail::{RouteFlags, RouteHeader};
 use crate::shard::Shard;
+use crate::shard::publish::publisher_hash::PublisherHash;
 use crate::slot::ShardId;
 
 /// Who stands in a shard's filter tree.
@@ -58,6 +60,10 @@ impl Shard {
         let found = self.deliver_here(&mut context, EVERYBODY, Some(publisher.client_id));
         let is_kept = self.keep(&mut context, going.retained) | is_cleared;
         let plan = found.plan.with_retained(going.elsewhere);
+        if plan.is_for_sessions_alone() && publish.qos == QoS::AtMostOnce {
+            // They give it to their clients and keep nothing of it.
+            context.publisher = PublisherHash::Known(0);
+        }
         let is_awaited = !plan.is_empty() && self.post_route(plan, &going.header(&context), publish);
         match found.any {
             _ if found.in_stream || is_kept || is_awaited => Accepted::Later(self.clients.commit_tokens.take()),

@@ -61,10 +61,9 @@ impl Keeping {
     ) -> bool {
         let keepers = context.take_keepers();
         let publish = context.routed.publish();
-        let topic_slot = Slot::of(publish.topic.as_bytes());
         let is_retained = retained == Some(Retained::Kept);
         let is_noted = is_retained || (retained.is_some() && context.origin.is_some());
-        let noted_in = is_noted.then(|| usize::from(topic_slot.data_group()));
+        let noted_in = is_noted.then(|| usize::from(Slot::of(publish.topic.as_bytes()).data_group()));
         let kept_in = keepers.as_ref().map_or(0, |keepers| keepers.data_groups());
         let open = kept_in | noted_in.map_or(0, |data_group| 1 << data_group);
         if open != 0 {
@@ -102,7 +101,7 @@ impl Keeping {
             frame: &frame,
             published_at_ms: self.now_ms,
             expires_at_ms: context.routed.expires_at_ms().unwrap_or(0),
-            publisher: context.publisher,
+            publisher: context.publisher.get(),
             origin: context.origin.map(Origin::logged),
             keepers: of_group.sessions.as_list(),
             groups: List::from_slice(&of_group.groups),

@@ -48,6 +48,11 @@ impl RoutePlan {
         self.all().with(self.keepers).is_empty()
     }
 
+    /// Whether it goes to sessions, and nowhere else.
+    pub(super) fn is_for_sessions_alone(self) -> bool {
+        self.groups.with(self.retained).is_empty()
+    }
+
     /// The same for a message for which nobody waits until it is on disk.
     fn without_keepers(self) -> Self {
         RoutePlan { keepers: ShardSet::EMPTY, ..self }

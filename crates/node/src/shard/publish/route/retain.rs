@@ -28,7 +28,7 @@ pub(super) struct Retaining {
 }
 
 impl Retaining {
-    /// What other shards have to know of the message.
+    /// What the shards of its plan have to know of the message.
     pub(super) fn header(&self, context: &DeliveryContext<'_>) -> RouteHeader {
         RouteHeader { retained_seq: self.seq, reserved_bytes: self.reserved_bytes, ..context.header() }
     }
@@ -76,7 +76,7 @@ impl Shard {
             self.counters.dropped(DropReason::MemoryFull, 1);
             self.retained.table.forget(topic)
         } else {
-            let source = Source { publisher: context.publisher, origin, seq, holder: context.holder };
+            let source = Source { publisher: context.publisher.get(), origin, seq, holder: context.holder };
             let durability = if context.in_memory { Durability::Memory } else { Durability::Disk };
             self.retained.table.set(routed, source, durability, room, self.now_ms)
         };
