@@ -14,6 +14,7 @@ mod full;
 mod idle;
 mod journal;
 mod model;
+mod same_bytes;
 #[path = "../store/sim/mod.rs"]
 mod sim;
 mod snapshot;
