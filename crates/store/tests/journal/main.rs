@@ -14,6 +14,8 @@ mod full;
 mod idle;
 mod journal;
 mod model;
+mod raft;
+mod raft_model;
 mod same_bytes;
 #[path = "../store/sim/mod.rs"]
 mod sim;
