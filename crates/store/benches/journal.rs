@@ -45,7 +45,7 @@ fn append(writer: &mut JournalWriter, number: u64) {
     let index = writer.next_index(group).expect("a group");
     let (message_id, appended_at_us) = (number, number as i64);
     writer
-        .append(Entry { group, index, term: 0, slot: 0, message_id, appended_at_us, body: &body })
+        .append(Entry { group, index, term: 0, raft_index: 0, slot: 0, message_id, appended_at_us, body: &body })
         .expect("an append");
 }
 

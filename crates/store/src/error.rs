@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::remedy::remedy;
+use crate::journal::RaftError;
+use crate::remedy::{holder, remedy};
 use lapwing_files::WrongKind;
 
 /// Why the log could not do what it was asked.
@@ -297,6 +298,9 @@ pub enum StoreError {
         /// The term before it.
         last_term: u64,
     },
+    /// What is asked of a data group by Raft index does not fit it. Nothing was taken.
+    #[error(transparent)]
+    Raft(#[from] RaftError),
     /// What a snapshot covers cannot be truncated.
     #[error("data group {group} cannot be truncated from {from_index} on: it is purged through {purged_index}")]
     BelowPurged {
@@ -341,8 +345,4 @@ impl StoreError {
     pub(crate) fn corrupt(file: &Path, at: u64, what: impl Into<String>) -> Self {
         Self::Corrupt { file: file.to_path_buf(), at, what: what.into() }
     }
-}
-
-fn holder(pid: &Option<u32>) -> String {
-    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
 }

@@ -28,6 +28,11 @@ pub(crate) fn remedy(file: &Path, at: u64) -> String {
     }
 }
 
+/// Who holds a folder.
+pub(crate) fn holder(pid: &Option<u32>) -> String {
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,7 +73,7 @@ impl LogStore {
 }
 
 fn journal_entry(index: u64, term: u64, body: &[u8]) -> Entry<'_> {
-    Entry { group: GROUP, index, term, slot: 0, message_id: 0, appended_at_us: 0, body }
+    Entry { group: GROUP, index, term, raft_index: 0, slot: 0, message_id: 0, appended_at_us: 0, body }
 }
 
 /// The journal's indexes, both included.

@@ -93,8 +93,8 @@ impl Dangling {
             debug_assert!(encoded.is_ok(), "names came from entries");
             let group = DataGroupId(self.data_group);
             let (index, term) = (writer.next_index(group)?, reader.group(group)?.last_term);
-            let (slot, message_id, appended_at_us, body) = (0, 0, now_us(), &body[..]);
-            writer.append(journal::Entry { group, index, term, slot, message_id, appended_at_us, body })?;
+            let (raft_index, slot, message_id, appended_at_us, body) = (0, 0, 0, now_us(), &body[..]);
+            writer.append(journal::Entry { group, index, term, raft_index, slot, message_id, appended_at_us, body })?;
             writer.commit().map(drop)
         };
         for queue in &self.queues {

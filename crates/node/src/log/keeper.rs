@@ -58,6 +58,7 @@ impl Keeper {
             group: DataGroupId(data_group),
             index,
             term: 0,
+            raft_index: 0,
             slot: record.slot.get(),
             message_id: record.message_id,
             appended_at_us,

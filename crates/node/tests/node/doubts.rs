@@ -75,7 +75,16 @@ fn crashed() -> tempfile::TempDir {
         Entry::Published(published).encode(&mut body).unwrap();
         let group = group_of("sleeper");
         let (index, term) = (writer.next_index(group).unwrap(), reader.group(group).unwrap().last_term);
-        let entry = journal::Entry { group, index, term, slot: 0, message_id: 0, appended_at_us: 1, body: &body };
+        let entry = journal::Entry {
+            group,
+            index,
+            term,
+            raft_index: 0,
+            slot: 0,
+            message_id: 0,
+            appended_at_us: 1,
+            body: &body,
+        };
         writer.append(entry).unwrap();
         writer.commit().unwrap();
     }

@@ -34,11 +34,12 @@ impl Order {
     }
 }
 
-/// Per partition: the next place, the term of the last entry, the first place that was met.
+/// Per partition: the next place, the term of the last entry, the last Raft index, the first place that was met.
 #[derive(Debug, Clone)]
 pub(crate) struct Books {
     pub next: Vec<u64>,
     pub terms: Vec<u64>,
+    pub raft_indexes: Vec<u64>,
     pub firsts: Vec<Option<u64>>,
     /// The place behind the last one that a snapshot was said to have.
     pub purged: Vec<u64>,
@@ -48,6 +49,7 @@ impl Books {
     fn note(&mut self, order: Order, header: &RecordHeader) {
         let partition = header.partition as usize;
         let Some(next) = self.next.get_mut(partition) else { return };
+        self.raft_indexes[partition] = raft_index_behind(self.raft_indexes[partition], header);
         match header.kind {
             RecordKind::Truncation => *next = header.index,
             RecordKind::Purge => {
@@ -65,6 +67,15 @@ impl Books {
     }
 }
 
+/// The last Raft index behind a record of a group that had `last` before it; of no meaning in a stream.
+fn raft_index_behind(last: u64, header: &RecordHeader) -> u64 {
+    match header.kind {
+        RecordKind::Data => header.offset,
+        RecordKind::Truncation if header.offset > 0 => last.min(header.offset - 1),
+        _ => last.max(header.offset),
+    }
+}
+
 /// Follows the places of whole commits, and judges nothing.
 #[derive(Debug)]
 pub(crate) struct Follower {
@@ -74,10 +85,12 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Partitions begin at these places.
-    pub(crate) fn new(order: Order, next: Vec<u64>) -> Self {
+    /// Partitions begin at these places, and behind these Raft indexes, as many as are known.
+    pub(crate) fn new(order: Order, next: Vec<u64>, mut raft_indexes: Vec<u64>) -> Self {
         let count = next.len();
-        let books = Books { terms: vec![0; count], firsts: vec![None; count], purged: vec![0; count], next };
+        raft_indexes.resize(count, 0);
+        let books =
+            Books { terms: vec![0; count], raft_indexes, firsts: vec![None; count], purged: vec![0; count], next };
         Self { order, seen: books.clone(), books }
     }
 }
@@ -175,6 +188,7 @@ impl Area<'_> {
     fn partition(&self, partition: u32, items: Vec<Item>, made: &mut Made) -> Result<(), &'static str> {
         let mut cursor = self.before.next[partition as usize];
         let mut term = self.before.terms[partition as usize];
+        let mut raft_index = self.before.raft_indexes[partition as usize];
         // Behind the last record of this partition, wherever it is.
         let mut last_at = self.before.firsts[partition as usize].map(|_| self.from);
         for Item { at, header, body } in items {
@@ -185,9 +199,10 @@ impl Area<'_> {
                         made.records.push((own(RecordKind::Stretch, partition, place, LIFETIME_KEPT), vec![]));
                     }
                     Order::Kept => {}
-                    _ if place > cursor => self.lose((partition, term), cursor..place, made)?,
+                    _ if place > cursor => self.lose((partition, term, raft_index), cursor..place, made)?,
                     Order::Journal if place < cursor => {
-                        made.records.push((own(RecordKind::Truncation, partition, place, LIFETIME_JOURNAL), vec![]));
+                        let cut = own(RecordKind::Truncation, partition, place, LIFETIME_JOURNAL);
+                        made.records.push((RecordHeader { offset: header.offset, ..cut }, vec![]));
                     }
                     _ => {}
                 }
@@ -199,17 +214,18 @@ impl Area<'_> {
                     let through = header.index + 1;
                     if self.order == Order::Journal && through > cursor && self.has_gap(self.from, at) {
                         // A snapshot has what was there.
-                        self.lose((partition, term), cursor..through, made)?;
+                        self.lose((partition, term, raft_index), cursor..through, made)?;
                     }
                     cursor = cursor.max(through);
                 }
                 _ => {}
             }
+            raft_index = raft_index_behind(raft_index, &header);
             made.records.push((header, body));
         }
         let after = self.after[partition as usize].unwrap_or(self.reached[partition as usize]);
         match Some(after).filter(|after| *after > cursor && self.order != Order::Kept) {
-            Some(after) => self.lose((partition, term), cursor..after, made),
+            Some(after) => self.lose((partition, term, raft_index), cursor..after, made),
             None => Ok(()),
         }
     }
@@ -221,7 +237,7 @@ impl Area<'_> {
     /// Something in the place of each lost record.
     fn lose(
         &self,
-        (partition, term): (u32, u64),
+        (partition, term, raft_index): (u32, u64, u64),
         lost: std::ops::Range<u64>,
         made: &mut Made,
     ) -> Result<(), &'static str> {
@@ -238,7 +254,7 @@ impl Area<'_> {
                 }
                 _ => {
                     let header = own(RecordKind::Data, partition, place, LIFETIME_JOURNAL);
-                    (RecordHeader { term, ..header }, (self.filler)(FILLER_BYTES))
+                    (RecordHeader { term, offset: raft_index, ..header }, (self.filler)(FILLER_BYTES))
                 }
             });
         }

@@ -124,7 +124,8 @@ impl DataFolder {
             None => vec![None; partitions],
         };
         let end = following.map(|next| next.previous_end);
-        Ok(Subject { file, path, start, start_bytes, end, order: Order::Stream, partitions, after, kept: None })
+        let (order, raft_indexes) = (Order::Stream, vec![]);
+        Ok(Subject { file, path, start, start_bytes, end, order, raft_indexes, partitions, after, kept: None })
     }
 
     fn journal_subject(
@@ -144,8 +145,8 @@ impl DataFolder {
             return Err(not_mendable(&path, "it does not say which segments there are"));
         }
         let (file, opening) = view.open(disk, number, lifetime)?;
-        // One partition more: the journal's own records.
-        let partitions = opening.start.partitions.len() + 1;
+        // And the journal's own records.
+        let partitions = opening.layout.partitions();
         let mut after = vec![None; partitions];
         let sidecar = view.sidecar(disk, number).ok();
         if let Some(index) = &sidecar {
@@ -162,8 +163,10 @@ impl DataFolder {
             true => (Order::Kept, sidecar.map(|index| index.groups.iter().map(places).collect())),
             false => (Order::Journal, None),
         };
+        let groups = opening.checkpoint.map_or(vec![], |checkpoint| checkpoint.groups);
+        let raft_indexes = groups.iter().map(|group| group.raft.last).collect();
         let (start, start_bytes) = (opening.start, opening.start_bytes);
-        Ok(Subject { file, path, start, start_bytes, end, order, partitions, after, kept })
+        Ok(Subject { file, path, start, start_bytes, end, order, raft_indexes, partitions, after, kept })
     }
 }
 

@@ -33,11 +33,11 @@ pub struct DumpRecord {
     pub at: u64,
     /// How many bytes of it.
     pub bytes: u64,
-    /// `data`, `lost`, `vote`, `truncation`, `purge`, `replaced`, `stretch`; `damage`: nothing can be read here.
+    /// `data`, `lost`, `vote`, `truncation`, `purge`, `replaced`, `stretch`, `marker`; `damage`: nothing can be read here.
     pub kind: &'static str,
     /// The partition, or the data group.
     pub partition: u32,
-    /// The index of an entry, or the offset of a message.
+    /// The index of an entry, the Raft index of a marker, or the offset of a message.
     pub index: u64,
     /// The term of an entry.
     pub term: u64,
@@ -216,6 +216,7 @@ fn kind_name(kind: RecordKind) -> Option<&'static str> {
         RecordKind::Purge => Some("purge"),
         RecordKind::Replaced => Some("replaced"),
         RecordKind::Stretch => Some("stretch"),
+        RecordKind::Marker => Some("marker"),
         _ => None,
     }
 }
@@ -229,7 +230,7 @@ impl DumpRecord {
         body: &[u8],
     ) -> Self {
         let RecordHeader { partition, term, slot, message_id, appended_at_us, .. } = *header;
-        let index = if of_stream { header.offset } else { header.index };
+        let index = if of_stream || header.kind == RecordKind::Marker { header.offset } else { header.index };
         let body = body.to_vec();
         Self { segment, at, bytes, kind, partition, index, term, slot, message_id, appended_at_us, body }
     }

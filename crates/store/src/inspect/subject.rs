@@ -26,6 +26,8 @@ pub(super) struct Subject {
     pub(super) start_bytes: u64,
     pub(super) end: Option<u64>,
     pub(super) order: Order,
+    /// By partition: the last Raft index before it, as far as that is known.
+    pub(super) raft_indexes: Vec<u64>,
     /// Runs are of partitions below this.
     pub(super) partitions: usize,
     /// Per partition the place behind the segment's last, where that is known from elsewhere.
@@ -54,7 +56,7 @@ impl Subject {
     /// The part from the last whole commit before the first damage to the first one behind the last damage.
     pub(super) fn area<'a>(&self, filler: &'a dyn Fn(usize) -> Vec<u8>) -> Result<Option<Area<'a>>, StoreError> {
         let walked = self.target().walked()?;
-        let mut follower = Follower::new(self.order, self.first_places());
+        let mut follower = Follower::new(self.order, self.first_places(), self.raft_indexes.clone());
         let WalkEnd { end: from, stopped } = walk(walked, &mut follower)?;
         let cut_off = self.end.filter(|end| walked.limit < *end);
         let synced = match (stopped, self.end) {
@@ -110,7 +112,7 @@ impl Subject {
 
     /// What follows the area in the segment.
     fn behind(&self, walked: Walked<'_>, until: u64) -> Result<Books, StoreError> {
-        let mut behind = Follower::new(self.order, vec![0; self.partitions]);
+        let mut behind = Follower::new(self.order, vec![0; self.partitions], vec![]);
         if until < walked.limit {
             walk(Walked { start_bytes: until, ..walked }, &mut behind)?;
         }

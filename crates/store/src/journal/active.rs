@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::checkpoint::Checkpoint;
-use super::data_group::GROUPS;
+use super::data_group::{Layout, OWN, PLACES};
 use super::index::SegmentIndex;
 use super::manifest::Listed;
 use super::tail::Tail;
@@ -20,6 +20,7 @@ use crate::segment_file;
 #[derive(Debug)]
 pub(crate) struct Active {
     pub sequence: u64,
+    pub layout: Layout,
     pub file: Arc<dyn DiskFile>,
     pub path: Arc<Path>,
     /// Where its first commit lies.
@@ -39,6 +40,7 @@ pub(crate) struct Before<'b> {
     pub salt: u32,
     /// Number of the new segment.
     pub sequence: u64,
+    pub layout: Layout,
     /// Where the active segment before it ends; 0 when there is none.
     pub previous_end: u64,
     pub previous_last_at_us: i64,
@@ -49,8 +51,9 @@ pub(crate) struct Before<'b> {
 
 impl Before<'_> {
     fn start(&self, created_at_us: i64) -> SegmentStart {
-        let partition = |tail: &Tail| PartitionStart { first_offset: tail.next(), previous_bytes: 0 };
-        debug_assert_eq!(self.groups.len(), GROUPS);
+        let first = |place: usize, tail: &Tail| if place == OWN as usize { 0 } else { tail.next() };
+        let partition = |(place, tail)| PartitionStart { first_offset: first(place, tail), previous_bytes: 0 };
+        debug_assert_eq!(self.groups.len(), PLACES);
         SegmentStart {
             lifetime: LIFETIME_JOURNAL,
             uuid: self.uuid,
@@ -61,7 +64,7 @@ impl Before<'_> {
             created_at_us,
             previous_end: self.previous_end,
             previous_last_at_us: self.previous_last_at_us,
-            partitions: self.groups.iter().map(partition).collect(),
+            partitions: self.groups[..self.layout.started()].iter().enumerate().map(partition).collect(),
         }
     }
 }
@@ -79,11 +82,13 @@ pub(crate) fn create(
 ) -> Result<(Active, u64), StoreError> {
     let created_at_us = now_us();
     let start = before.start(created_at_us);
-    let checkpoint = Checkpoint { groups: before.groups.to_vec(), segments: before.segments };
+    let layout = before.layout;
+    let checkpoint = Checkpoint { layout, groups: before.groups.to_vec(), segments: before.segments };
     let opening = checkpoint.encode(created_at_us, start.salt);
     let new = segment_file::create(disk, dir, start, &opening, wanted_bytes + opening.len() as u64, spare)?;
     let active = Active {
         sequence: new.start.sequence,
+        layout,
         file: new.file,
         path: new.path.into(),
         start_bytes: new.start_bytes,

@@ -95,7 +95,16 @@ mod tests {
         fn append(&mut self, bytes: usize) {
             let index = self.writer.next_index(GROUP).expect("a group");
             let (body, appended_at_us) = (vec![7; bytes], 1);
-            let entry = Entry { group: GROUP, index, term: 0, slot: 0, message_id: 0, appended_at_us, body: &body };
+            let entry = Entry {
+                group: GROUP,
+                index,
+                term: 0,
+                raft_index: 0,
+                slot: 0,
+                message_id: 0,
+                appended_at_us,
+                body: &body,
+            };
             self.writer.append(entry).expect("an append");
             self.writer.commit().expect("a commit");
         }

@@ -12,6 +12,8 @@ pub struct Entry<'a> {
     pub index: u64,
     /// The term in which it was proposed; never less than the entry's before it. 0 on one node.
     pub term: u64,
+    /// The Raft index of its batch, the same for all of it; never less than the entry's before it. 0 on one node.
+    pub raft_index: u64,
     /// The slot (0..4096) of the publisher or session.
     pub slot: u16,
     /// The id that the broker gave the message.
@@ -31,6 +33,8 @@ pub struct EntryView<'a> {
     pub index: u64,
     /// The term in which it was proposed.
     pub term: u64,
+    /// The Raft index of its batch; 0 on one node.
+    pub raft_index: u64,
     /// The slot that the appender gave.
     pub slot: u16,
     /// The id that the appender gave.
@@ -48,6 +52,8 @@ pub struct OwnedEntry {
     pub index: u64,
     /// The term in which it was proposed.
     pub term: u64,
+    /// The Raft index of its batch; 0 on one node.
+    pub raft_index: u64,
     /// The slot that the appender gave.
     pub slot: u16,
     /// The id that the appender gave.
@@ -69,7 +75,7 @@ impl Entry<'_> {
             term: self.term,
             index: self.index,
             message_id: self.message_id,
-            offset: 0,
+            offset: self.raft_index,
             appended_at_us: self.appended_at_us,
         }
     }
@@ -78,13 +84,14 @@ impl Entry<'_> {
 impl<'a> EntryView<'a> {
     /// The entry in a verified record.
     pub(crate) fn of(header: &RecordHeader, body: &'a [u8]) -> Result<Self, Fault> {
-        if header.kind != RecordKind::Data || header.data_group >= DataGroupId::COUNT {
+        if header.kind != RecordKind::Data || DataGroupId(header.data_group).place().is_err() {
             return Err(Fault::Misplaced("an entry belongs here"));
         }
         Ok(Self {
             group: DataGroupId(header.data_group),
             index: header.index,
             term: header.term,
+            raft_index: header.offset,
             slot: header.slot,
             message_id: header.message_id,
             appended_at_us: header.appended_at_us,
@@ -97,6 +104,7 @@ impl<'a> EntryView<'a> {
         OwnedEntry {
             index: self.index,
             term: self.term,
+            raft_index: self.raft_index,
             slot: self.slot,
             message_id: self.message_id,
             appended_at_us: self.appended_at_us,

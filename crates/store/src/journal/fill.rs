@@ -129,7 +129,8 @@ mod tests {
         fn append(&mut self) {
             let (group, body) = (DataGroupId(3), vec![7; SEGMENT_BYTES as usize / 10]);
             let index = self.writer.next_index(group).expect("a group");
-            let entry = Entry { group, index, term: 0, slot: 0, message_id: 0, appended_at_us: 1, body: &body };
+            let entry =
+                Entry { group, index, term: 0, raft_index: 0, slot: 0, message_id: 0, appended_at_us: 1, body: &body };
             self.writer.append(entry).expect("an append");
             self.writer.commit().expect("a commit");
         }

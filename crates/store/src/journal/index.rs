@@ -2,7 +2,7 @@
 //!
 //! It only saves time: everything in it can be found again by walking the segment.
 
-use super::data_group::GROUPS;
+use super::data_group::{GROUPS, PLACES};
 use super::op::{Mark, Op, Piece, SPACING_BYTES};
 use crate::varint;
 
@@ -30,7 +30,7 @@ pub(crate) struct DataGroupIndex {
     pub broken: bool,
 }
 
-/// The index of one segment.
+/// The index of one segment, by partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentIndex {
     pub groups: Vec<DataGroupIndex>,
@@ -39,7 +39,7 @@ pub(crate) struct SegmentIndex {
 impl SegmentIndex {
     /// Knows nothing yet.
     pub(crate) fn new() -> Self {
-        Self { groups: vec![DataGroupIndex::default(); GROUPS] }
+        Self { groups: vec![DataGroupIndex::default(); PLACES] }
     }
 
     /// Follows what records of the group in `place` say; their run begins at `run_start`.
@@ -47,10 +47,16 @@ impl SegmentIndex {
         let group = &mut self.groups[place];
         match op {
             Op::Entries(piece) => group.append(piece, run_start, is_kept),
-            Op::Truncate { from } => group.truncate(*from),
+            Op::Truncate { from, .. } => group.truncate(*from),
             Op::Stretch => group.broken = true,
-            Op::Purge { .. } | Op::Vote(_) | Op::Replaced(_) => {}
+            Op::Marker { .. } | Op::Purge { .. } | Op::Vote(_) | Op::Replaced(_) => {}
         }
+    }
+
+    /// The groups that it tells of: that of the metadata only where the segment has to do with it.
+    pub(crate) fn told(&self) -> &[DataGroupIndex] {
+        let is_empty = |group: &DataGroupIndex| group.stretches.is_empty() && group.cut_from.is_none();
+        if self.groups[GROUPS..].iter().all(is_empty) { &self.groups[..GROUPS] } else { &self.groups }
     }
 
     /// The stretch that has room for this entry, and a position at or before the entry where a record starts.
@@ -179,7 +185,7 @@ mod tests {
     fn a_cut_makes_entries_void_and_the_next_ones_begin_a_stretch() {
         let mut index = SegmentIndex::new();
         apply(&mut index, &entries(5..505), 1000, false);
-        index.apply(2, &Op::Truncate { from: 100 }, 0, false);
+        index.apply(2, &Op::Truncate { from: 100, raft_index: 0 }, 0, false);
         apply(&mut index, &entries(100..110), 90_000, false);
         let group = &index.groups[2];
         assert_eq!(group.cut_from, None, "earlier segments are not touched");
@@ -188,9 +194,9 @@ mod tests {
         assert_eq!(group.stretches[0].entries().map(|entry| entry.0).collect::<Vec<_>>(), (5..100).collect::<Vec<_>>());
         assert_eq!((group.stretches[0].records, group.stretches[0].bytes), (95, 95 * 104));
         assert_eq!(index.seek(2, 100).map(|found| found.1), Some(90_000));
-        index.apply(2, &Op::Truncate { from: 3 }, 0, false);
+        index.apply(2, &Op::Truncate { from: 3, raft_index: 0 }, 0, false);
         assert_eq!((index.groups[2].stretches.len(), index.groups[2].cut_from), (0, Some(3)));
-        index.apply(2, &Op::Truncate { from: 2 }, 0, false);
+        index.apply(2, &Op::Truncate { from: 2, raft_index: 0 }, 0, false);
         assert_eq!(index.groups[2].cut_from, Some(2));
     }
 

@@ -13,6 +13,15 @@ pub struct DataGroupLog {
     pub purged_index: u64,
     /// The term of that entry.
     pub purged_term: u64,
+    /// The last Raft index, of a batch or a marker; equal to `purged_raft_index` when nothing lies behind it, 0 where there
+    /// are none.
+    pub last_raft_index: u64,
+    /// The term of the last Raft index.
+    pub last_raft_term: u64,
+    /// A snapshot covers everything through this Raft index.
+    pub purged_raft_index: u64,
+    /// The term of that Raft index.
+    pub purged_raft_term: u64,
     /// The last vote; empty when there was none.
     pub vote: Vec<u8>,
 }
@@ -37,6 +46,17 @@ pub struct JournalRead {
     pub bytes: u64,
     /// Continue here.
     pub next_index: u64,
+}
+
+/// What one read by Raft index brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RaftRead {
+    /// Entries and markers handed over.
+    pub entries: u64,
+    /// Bytes of their bodies.
+    pub bytes: u64,
+    /// Continue here.
+    pub next_raft_index: u64,
 }
 
 /// What one replay brought.

@@ -189,7 +189,7 @@ impl JournalView {
         };
         let start = &opening.start;
         let mut visitor = JournalVisitor::new(start);
-        (visitor.tails, visitor.segments) = (checkpoint.groups, checkpoint.segments);
+        visitor.begin(checkpoint);
         let target = Target { file: &*file, path: &path, start, start_bytes: opening.start_bytes, end: None };
         let look = look(target, &mut visitor)?;
         let mut listed = visitor.segments;
@@ -276,7 +276,7 @@ impl JournalView {
     }
 
     fn snapshot(&self, disk: &dyn Disk, (group, index): (u16, u64)) -> Option<Finding> {
-        if group >= DataGroupId::COUNT {
+        if DataGroupId(group).place().is_err() {
             return Some(Finding::note("there is no such data group"));
         }
         let known = self.active.as_ref().and_then(|active| active.known.as_ref());
@@ -325,7 +325,7 @@ impl Image {
         let checkpoint = checkpoint.ok_or_else(|| StoreError::corrupt(&path, 0, "the segment has no checkpoint"))?;
         let (start, start_bytes) = (&opening.start, opening.start_bytes);
         let mut visitor = JournalVisitor::new(start);
-        (visitor.tails, visitor.segments) = (checkpoint.groups, checkpoint.segments);
+        visitor.begin(checkpoint);
         let target = Target { file: &*file, path: &path, start, start_bytes, end: None };
         let end = written_end(target, &mut visitor)?;
         let purged = visitor.tails.iter().map(|tail| tail.purged).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::data_group::GROUPS;
+use super::data_group::PLACES;
 
 /// A range of indexes of one group and the segment that holds what there is of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub(crate) struct Held {
 /// The ranges of every group, none over another.
 #[derive(Debug, Clone)]
 pub(crate) struct EntryMap {
-    /// By the first index.
+    /// By partition, then by the first index.
     groups: Vec<BTreeMap<u64, Held>>,
 }
 
 impl EntryMap {
     pub(crate) fn new() -> Self {
-        Self { groups: vec![BTreeMap::new(); GROUPS] }
+        Self { groups: vec![BTreeMap::new(); PLACES] }
     }
 
     /// Adds a range; false when it lies over another one.

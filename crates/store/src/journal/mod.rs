@@ -1,7 +1,7 @@
 //! The journal: the log of the data groups, in the folder `log/` beside `streams/`.
 //!
 //! Rules of the room:
-//! - Sixteen groups share one sequence of segments. An entry is (group, index); indexes of a group are consecutive from 1.
+//! - The groups share one sequence of segments. An entry is (group, index); indexes of a group are consecutive from 1.
 //!   References to entries are logical, so that compaction may move what they name.
 //! - `append` gathers, `commit` writes everything that waits with one write and one `fdatasync`; only then is it seen.
 //!   Votes, truncations and purges are records like any other.
@@ -12,6 +12,8 @@
 //! - An entry above its group's purged index is needed for replay and never touched. At or below it, compaction keeps what
 //!   the caller calls live: segments without any are deleted, those under half live are rewritten into segments of kept
 //!   entries. What has been decided is recorded in the journal before a file goes.
+//! - In a cluster an entry has the Raft index of its batch beside its index, a marker has one and is no entry, and there is a
+//!   seventeenth group. A node on its own has Raft index 0 and writes nothing of all that.
 //! - No space left is a state, not a failure; a failed sync is fatal. What gives space back has a reserve of its own.
 //!
 //! A seam is left for an index from keys to entries: it may be built from `replay` and looked up with `get`.
@@ -32,11 +34,17 @@ mod info;
 mod inspect;
 mod manifest;
 mod map;
+mod marker;
 mod op;
 mod open;
 mod opening;
 mod pending;
 mod publish;
+mod raft_codec;
+mod raft_error;
+mod raft_log;
+mod raft_reader;
+mod raft_writer;
 mod reader;
 mod replay;
 mod restore;
@@ -60,11 +68,14 @@ pub use counters::JournalCounters;
 pub use data_group::DataGroupId;
 pub use entry::{Entry, EntryView, OwnedEntry};
 pub(crate) use index::DataGroupIndex;
-pub use info::{DataGroupLog, JournalCommitted, JournalInfo, JournalRead, Replayed};
+pub use info::{DataGroupLog, JournalCommitted, JournalInfo, JournalRead, RaftRead, Replayed};
 pub(crate) use inspect::{Image, JournalView};
 pub(crate) use manifest::Listed;
+pub use marker::{Marker, RaftEntry};
 pub use open::Journal;
 pub(crate) use open::open;
+pub use raft_error::RaftError;
+pub use raft_writer::Covered;
 pub use reader::JournalReader;
 pub use room_order::{RoomMade, RoomOrder};
 pub use room_thread::RoomThread;

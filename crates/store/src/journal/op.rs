@@ -1,7 +1,10 @@
 //! What a run of records does to its group, gathered so that it can be applied at once when the commit is durable: by the
 //! writer after `fdatasync`, by recovery after a whole commit.
 
+use std::sync::Arc;
+
 use super::manifest::Replaced;
+use super::marker::MARKER_BYTES_MAX;
 use crate::record::{Fault, RecordHeader, RecordKind};
 use crate::varint;
 
@@ -13,10 +16,12 @@ pub(crate) const SPACING_BYTES: u64 = 8 << 10;
 pub(crate) enum Op {
     /// Entries, ascending.
     Entries(Piece),
-    /// Entries from here on are void.
-    Truncate { from: u64 },
-    /// A snapshot covers everything through here.
-    Purge { through: u64, term: u64 },
+    /// A Raft index without an entry.
+    Marker { raft_index: u64, term: u64, body: Arc<[u8]> },
+    /// Entries from here on are void, and Raft indexes from `raft_index` on; 0 where there are none.
+    Truncate { from: u64, raft_index: u64 },
+    /// A snapshot covers everything through here, and through this Raft index; 0 where there are none.
+    Purge { through: u64, raft_index: u64, term: u64 },
     /// The vote of the group.
     Vote(Box<[u8]>),
     /// The next entries begin a new stretch, whatever came before.
@@ -25,12 +30,13 @@ pub(crate) enum Op {
     Replaced(Replaced),
 }
 
-/// Entries of one term that lie one behind the other.
+/// Entries of one term and Raft index that lie one behind the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub first: u64,
     pub last: u64,
     pub term: u64,
+    pub raft_index: u64,
     pub records: u64,
     /// On disk.
     pub bytes: u64,
@@ -48,8 +54,8 @@ pub(crate) struct Mark {
 }
 
 impl Piece {
-    fn new(index: u64, term: u64) -> Self {
-        Self { first: index, last: index, term, records: 0, bytes: 0, marks: vec![], lengths: vec![] }
+    fn new(index: u64, (term, raft_index): (u64, u64)) -> Self {
+        Self { first: index, last: index, term, raft_index, records: 0, bytes: 0, marks: vec![], lengths: vec![] }
     }
 
     fn push(&mut self, index: u64, position: u64, bytes: u64) {
@@ -74,11 +80,12 @@ pub(crate) struct Ops {
 impl Ops {
     /// An entry of `bytes` on disk at `position`; it follows, or comes behind, the one before it.
     pub(crate) fn entry(&mut self, header: &RecordHeader, position: u64, bytes: u64) {
-        let (index, term) = (header.index, header.term);
+        let (index, term, raft_index) = (header.index, header.term, header.offset);
+        let follows = |piece: &Piece| (piece.term, piece.raft_index) == (term, raft_index) && piece.last < index;
         match self.list.last_mut() {
-            Some(Op::Entries(piece)) if piece.term == term && piece.last < index => piece.push(index, position, bytes),
+            Some(Op::Entries(piece)) if follows(piece) => piece.push(index, position, bytes),
             _ => {
-                let mut piece = Piece::new(index, term);
+                let mut piece = Piece::new(index, (term, raft_index));
                 piece.push(index, position, bytes);
                 self.list.push(Op::Entries(piece));
             }
@@ -103,8 +110,13 @@ impl Op {
     pub(crate) fn of(header: &RecordHeader, body: &[u8]) -> Result<Self, Fault> {
         match header.kind {
             RecordKind::Vote => Ok(Self::Vote(body.into())),
-            RecordKind::Truncation => Ok(Self::Truncate { from: header.index }),
-            RecordKind::Purge => Ok(Self::Purge { through: header.index, term: header.term }),
+            RecordKind::Marker if body.len() <= MARKER_BYTES_MAX => {
+                Ok(Self::Marker { raft_index: header.offset, term: header.term, body: body.into() })
+            }
+            RecordKind::Truncation => Ok(Self::Truncate { from: header.index, raft_index: header.offset }),
+            RecordKind::Purge => {
+                Ok(Self::Purge { through: header.index, raft_index: header.offset, term: header.term })
+            }
             RecordKind::Stretch => Ok(Self::Stretch),
             RecordKind::Replaced => Replaced::decode(body).map(Self::Replaced),
             _ => Err(Fault::Misplaced("a record of another kind belongs here")),

@@ -109,8 +109,9 @@ fn make(disk: &dyn Disk, dir: &Path, config: &JournalConfig) -> Result<Opened, S
     let (partitions, name) = (u32::from(DataGroupId::COUNT), META_NAME.to_owned());
     let meta = StreamMeta { uuid, partitions, name, created_at_us: crate::clock::now_us() };
     meta_file::draft(disk, dir, &meta)?;
-    let Checkpoint { groups, segments } = Checkpoint::empty();
-    let before = Before { uuid, salt, sequence: 1, previous_end: 0, previous_last_at_us: 0, groups: &groups, segments };
+    let Checkpoint { layout, groups, segments } = Checkpoint::empty();
+    let (sequence, previous_end, previous_last_at_us) = (1, 0, 0);
+    let before = Before { uuid, salt, sequence, layout, previous_end, previous_last_at_us, groups: &groups, segments };
     let (active, allocated_bytes) =
         active::create(disk, dir, before, config.first_bytes.min(config.segment_bytes), None)?;
     meta_file::name(disk, dir)?;
@@ -133,9 +134,9 @@ impl Folder<'_> {
         };
         let path = log_path(self.dir, sequence);
         let (opening, checkpoint) = self.active_opening(&path, uuid, sequence)?;
-        let (start, start_bytes) = (&opening.start, opening.start_bytes);
+        let (start, layout, start_bytes) = (&opening.start, opening.layout, opening.start_bytes);
         let mut visitor = JournalVisitor::new(start);
-        (visitor.tails, visitor.segments) = (checkpoint.groups, checkpoint.segments);
+        visitor.begin(checkpoint);
         let recovered = recover(self.disk, &path, start, start_bytes, &mut visitor)?;
         self.notices.extend(recovered.torn);
         self.notices.extend(files.remove_others(self.disk, self.dir, &visitor.segments, sequence)?);
@@ -144,6 +145,7 @@ impl Folder<'_> {
         let map = build_map(segments, (&path, sequence, &visitor.index), &visitor.tails, &mut self.notices)?;
         let active = Active {
             sequence,
+            layout,
             file: recovered.file,
             path: path.into(),
             start_bytes,

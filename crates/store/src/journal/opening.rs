@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::checkpoint::Checkpoint;
-use super::data_group::GROUPS;
+use super::data_group::Layout;
 use crate::disk::DiskFile;
 use crate::error::StoreError;
 use crate::info::StreamUuid;
-use crate::record::{self, Fault, HEADER_BYTES, LIFETIME_JOURNAL, LIFETIME_KEPT, RecordKind, SegmentStart};
+use crate::record::{self, Fault, HEADER_BYTES, LIFETIME_JOURNAL, LIFETIME_KEPT, SegmentStart};
 use crate::segment_file::read_start;
 use crate::window::Window;
 
@@ -15,6 +15,7 @@ use crate::window::Window;
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub start: SegmentStart,
+    pub layout: Layout,
     /// Bytes of all opening records: where the first commit lies.
     pub start_bytes: u64,
     pub checkpoint: Option<Checkpoint>,
@@ -27,29 +28,32 @@ impl Opening {
     /// `Corrupt`, `Io`.
     pub(crate) fn read(file: &dyn DiskFile, path: &Path, uuid: StreamUuid, sequence: u64) -> Result<Self, StoreError> {
         let (start, start_bytes) = read_start(file, path)?;
-        if (start.uuid, start.sequence, start.partitions.len()) != (uuid, sequence, GROUPS) {
+        let layout = Layout::of(start.partitions.len()).filter(|_| (start.uuid, start.sequence) == (uuid, sequence));
+        let Some(layout) = layout else {
             return Err(StoreError::corrupt(path, 0, "the segment belongs to another journal or place"));
-        }
+        };
         match start.lifetime {
-            LIFETIME_KEPT => Ok(Self { start, start_bytes, checkpoint: None }),
+            LIFETIME_KEPT => Ok(Self { start, layout, start_bytes, checkpoint: None }),
             LIFETIME_JOURNAL => {
-                let (checkpoint, bytes) = read_checkpoint(file, path, start_bytes, start.salt)?;
-                Ok(Self { start, start_bytes: start_bytes + bytes, checkpoint: Some(checkpoint) })
+                let (checkpoint, bytes) = read_checkpoint(file, path, layout, (start_bytes, start.salt))?;
+                Ok(Self { start, layout, start_bytes: start_bytes + bytes, checkpoint: Some(checkpoint) })
             }
             _ => Err(StoreError::corrupt(path, 0, "the segment does not belong to the journal")),
         }
     }
 }
 
-fn read_checkpoint(file: &dyn DiskFile, path: &Path, at: u64, salt: u32) -> Result<(Checkpoint, u64), StoreError> {
+fn read_checkpoint(
+    file: &dyn DiskFile,
+    path: &Path,
+    layout: Layout,
+    (at, salt): (u64, u32),
+) -> Result<(Checkpoint, u64), StoreError> {
     let bytes = file.bytes().map_err(|error| StoreError::io("measure", path, error))?;
     let mut window = Window::new(file, path, bytes).with_chunk(0);
     // Of the opening, which is no part of a segment that can be given up: at its byte.
     let corrupt = |fault: Fault| StoreError::corrupt(path, 0, format!("its checkpoint, at byte {at}: {fault}"));
     let total = record::peek_bytes(window.slice(at, HEADER_BYTES)?).map_err(corrupt)?;
     let (header, body) = record::decode(window.slice(at, total)?, salt).map_err(corrupt)?;
-    if header.kind != RecordKind::Checkpoint {
-        return Err(corrupt(Fault::Misplaced("a checkpoint belongs here")));
-    }
-    Ok((Checkpoint::decode(body).map_err(corrupt)?, total as u64))
+    Ok((Checkpoint::decode(layout, header.kind, body).map_err(corrupt)?, total as u64))
 }

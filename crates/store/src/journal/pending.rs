@@ -1,6 +1,6 @@
 //! Records that wait for a commit, with what they will do.
 
-use super::data_group::PARTITIONS;
+use super::data_group::{Layout, PARTITIONS};
 use super::entry::Entry;
 use super::op::{Op, Ops};
 use crate::batch::Batch;
@@ -13,12 +13,14 @@ pub(crate) struct Pending {
     /// Per partition; positions count from the start of its run.
     ops: Vec<Ops>,
     pub entries: u64,
+    /// The least that the segment has to be for all of it.
+    pub layout: Layout,
 }
 
 impl Pending {
     pub(crate) fn new() -> Self {
         let ops = (0..PARTITIONS).map(|_| Ops::default()).collect();
-        Self { batch: Batch::new(PARTITIONS), ops, entries: 0 }
+        Self { batch: Batch::new(PARTITIONS), ops, entries: 0, layout: Layout::OneNode }
     }
 
     /// Takes an entry that follows.
@@ -26,6 +28,7 @@ impl Pending {
         let header = entry.header();
         let position = self.batch.push(&header, entry.body, salt);
         self.ops[header.partition as usize].entry(&header, position, record_bytes(entry.body.len()) as u64);
+        self.layout = self.layout.max(Layout::needed_by(&header));
         self.entries += 1;
     }
 
@@ -33,6 +36,7 @@ impl Pending {
     pub(crate) fn record(&mut self, header: &RecordHeader, body: &[u8], op: Op, salt: u32) {
         self.batch.push(header, body, salt);
         self.ops[header.partition as usize].push(op);
+        self.layout = self.layout.max(Layout::needed_by(header));
     }
 
     /// Every run as it will lie on disk, the first one at `position`: its partition, where it begins, what it does.
@@ -50,6 +54,6 @@ impl Pending {
             self.ops[partition as usize].clear();
         }
         self.batch.clear();
-        self.entries = 0;
+        (self.entries, self.layout) = (0, Layout::OneNode);
     }
 }

@@ -25,7 +25,7 @@ impl State {
                 let held = Held { first: *first, last: *last, sequence: self.active.sequence };
                 self.map.append(partition, held);
             }
-            Op::Truncate { from } => self.map.truncate(partition, *from),
+            Op::Truncate { from, .. } => self.map.truncate(partition, *from),
             _ => {}
         }
         self.active.index.apply(partition, op, run_start, false);

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::data_group::{DataGroupId, GROUPS};
+use super::data_group::{DataGroupId, GROUPS, PLACES};
 use super::entry::EntryView;
 use super::index::SegmentIndex;
 use super::info::Replayed;
@@ -41,6 +41,8 @@ impl JournalReader {
     /// Hands every entry from `from[group]` on to `each`: ascending within a group, the groups interleaved. One pass over
     /// the files for what lies above the purged indexes; what lies below is read group by group.
     ///
+    /// The group of the metadata is read by itself, and markers by [`JournalReader::read_raft`].
+    ///
     /// Meant for starting: what is appended meanwhile may or may not be handed over.
     /// # Errors
     /// `Corrupt`, `Io`; what was handed over before is good.
@@ -57,8 +59,9 @@ impl JournalReader {
     /// # Errors
     /// `Corrupt`, `Io`.
     pub fn replay_bytes(&self, from: &[u64; GROUPS]) -> Result<u64, StoreError> {
+        let from = everywhere(from);
         self.replay_order().into_iter().try_fold(0, |bytes, (sequence, listed)| {
-            let part = self.part(sequence, listed, from)?;
+            let part = self.part(sequence, listed, &from)?;
             Ok(bytes + part.map_or(0, |part| part.end.saturating_sub(part.from)))
         })
     }
@@ -99,8 +102,8 @@ impl JournalReader {
         &self,
         from: &[u64; GROUPS],
         each: &mut impl FnMut(EntryView<'_>) -> ControlFlow<()>,
-    ) -> Result<[u64; GROUPS], StoreError> {
-        let mut next = *from;
+    ) -> Result<[u64; PLACES], StoreError> {
+        let mut next = everywhere(from);
         for (group, next) in DataGroupId::all().zip(&mut next) {
             let purged = self.group(group)?.purged_index;
             if *next <= purged {
@@ -121,7 +124,7 @@ impl JournalReader {
     }
 
     /// What is wanted of a segment; nothing when that is nothing.
-    fn part(&self, sequence: u64, listed: Option<Listed>, next: &[u64; GROUPS]) -> Result<Option<Part>, StoreError> {
+    fn part(&self, sequence: u64, listed: Option<Listed>, next: &[u64; PLACES]) -> Result<Option<Part>, StoreError> {
         let mut held = self.shared.state().map.of_segment(sequence);
         held.retain(|(place, held)| held.last >= next[*place]);
         if held.is_empty() {
@@ -171,6 +174,13 @@ impl JournalReader {
     }
 }
 
+/// By partition; nothing is wanted of what is not replayed.
+fn everywhere(from: &[u64; GROUPS]) -> [u64; PLACES] {
+    let mut next = [u64::MAX; PLACES];
+    next[..GROUPS].copy_from_slice(from);
+    next
+}
+
 /// Whether the record at `at` is the next entry of its group; then the one behind it is the next.
 fn takes(list: &mut Vec<Wanted>, index: u64, at: u64) -> bool {
     match list.last_mut() {
@@ -186,8 +196,8 @@ fn takes(list: &mut Vec<Wanted>, index: u64, at: u64) -> bool {
 }
 
 /// Per group the stretches that are wanted, the last one first, and where to begin.
-fn wanted(index: &SegmentIndex, held: &[(usize, Held)], next: &[u64; GROUPS]) -> (u64, Vec<Vec<Wanted>>) {
-    let mut lists = vec![vec![]; GROUPS];
+fn wanted(index: &SegmentIndex, held: &[(usize, Held)], next: &[u64; PLACES]) -> (u64, Vec<Vec<Wanted>>) {
+    let mut lists = vec![vec![]; PLACES];
     let mut from = u64::MAX;
     for (place, held) in held.iter().rev() {
         for stretch in index.groups[*place].stretches.iter().rev() {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::active::{self, Before};
 use super::config::JournalConfig;
-use super::data_group::OWN;
+use super::data_group::{Layout, OWN};
 use super::info::JournalCommitted;
 use super::manifest::{Listed, Replaced};
 use super::pending::Pending;
@@ -32,6 +32,8 @@ pub(crate) struct SegmentWriter {
     allocated_bytes: u64,
     /// A record behind the last commit names its end, so that damage in it would be noticed.
     end_named: bool,
+    /// What the next segment may hold: once a cluster, always one.
+    layout: Layout,
     /// The number that the next segment gets.
     next_sequence: u64,
     /// What is set aside.
@@ -50,6 +52,7 @@ impl SegmentWriter {
             own_bytes: config.own_bytes(),
             allocated_bytes,
             end_named: state.active.end == state.active.start_bytes,
+            layout: state.active.layout,
             next_sequence: state.active.sequence.max(sealed) + 1,
             room,
             opening: vec![],
@@ -62,9 +65,14 @@ impl SegmentWriter {
         let total = opening_bytes(runs.len()) + pending.batch.bytes() as u64;
         let (end, start_bytes) = shared.state().ends();
         let is_over = end + total + self.own_bytes > self.segment_bytes;
+        self.layout = self.layout.max(pending.layout);
+        // The first thing of a cluster: it lies in no segment that does not say so at its head.
+        let is_of_cluster = pending.layout == Layout::Cluster;
+        let is_new_layout = is_of_cluster && shared.state().active.layout != Layout::Cluster;
         // One that began small and finds no more space is over early, if the next one is there.
         let has_next = self.room.has_spare() && end > start_bytes;
-        if is_over && end > start_bytes || has_next && self.grow(shared, end + total + self.own_bytes).is_err() {
+        let is_due = is_new_layout || is_over && end > start_bytes;
+        if is_due || has_next && self.grow(shared, end + total + self.own_bytes).is_err() {
             self.roll(shared, total)?;
         }
         let (end, _) = shared.state().ends();
@@ -239,9 +247,10 @@ impl SegmentWriter {
             (state.groups.clone(), (active.end, at_us, segments))
         };
         let (previous_end, previous_last_at_us, segments) = before;
-        let sequence = self.next_sequence;
+        let (sequence, layout) = (self.next_sequence, self.layout);
         let (uuid, salt) = (shared.uuid, shared.salt);
-        let before = Before { uuid, salt, sequence, previous_end, previous_last_at_us, groups: &groups, segments };
+        let before =
+            Before { uuid, salt, sequence, layout, previous_end, previous_last_at_us, groups: &groups, segments };
         active::create(&*shared.disk, &shared.dir, before, wanted_bytes, spare)
     }
 }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::IoSlice;
 
-use super::data_group::GROUPS;
+use super::data_group::{GROUPS, PLACES};
 use super::index::{DataGroupIndex, SegmentIndex, Stretch};
 use super::op::Mark;
 use crate::record::{self, Fault, NO_SALT, NUMBER_MAX, RecordHeader, RecordKind, u32_at, u64_at};
@@ -50,9 +50,9 @@ impl Sidecar {
         let mut heads = self.sequence.to_le_bytes().to_vec();
         heads.extend_from_slice(&self.end.to_le_bytes());
         heads.extend_from_slice(&self.salt.to_le_bytes());
-        heads.extend_from_slice(&(index.groups.len() as u32).to_le_bytes());
+        heads.extend_from_slice(&(index.told().len() as u32).to_le_bytes());
         let mut marks = vec![];
-        for group in &index.groups {
+        for group in index.told() {
             encode_group(group, &mut heads, &mut marks);
         }
         let mut first = Vec::new();
@@ -72,7 +72,8 @@ impl Sidecar {
             return Err(malformed());
         }
         let found = Self { sequence: u64_at(heads, 0), end: u64_at(heads, 8), salt: u32_at(heads, 16) };
-        if found != *self || u32_at(heads, 20) as usize != GROUPS {
+        let told = u32_at(heads, 20) as usize;
+        if found != *self || ![GROUPS, PLACES].contains(&told) {
             return Err(Fault::Misplaced("the index of another segment"));
         }
         let marks = match detail {
@@ -80,8 +81,11 @@ impl Sidecar {
             Detail::Marks | Detail::Lengths => Some(self.marks(&bytes[record::record_bytes(heads.len())..])?),
         };
         let mut rest = Rest { heads: &heads[FIXED_BYTES..], marks, detail, end: self.end };
-        let groups: Option<Vec<_>> = (0..GROUPS).map(|_| rest.group()).collect();
-        Ok(SegmentIndex { groups: groups.ok_or_else(malformed)? })
+        let mut index = SegmentIndex::new();
+        for group in &mut index.groups[..told] {
+            *group = rest.group().ok_or_else(malformed)?;
+        }
+        Ok(index)
     }
 
     fn marks<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], Fault> {
@@ -169,7 +173,7 @@ mod tests {
             ops.entry(&header, place * 128, 128);
         }
         ops.list().iter().for_each(|op| index.apply(3, op, 4096, false));
-        index.apply(9, &Op::Truncate { from: 2 }, 0, false);
+        index.apply(9, &Op::Truncate { from: 2, raft_index: 0 }, 0, false);
         index
     }
 

@@ -2,6 +2,7 @@
 
 use super::info::DataGroupLog;
 use super::op::Op;
+use super::raft_log::RaftLog;
 use super::terms::Terms;
 
 /// The vote is opaque; an id of a node and a term fit many times.
@@ -15,6 +16,7 @@ pub(crate) struct Tail {
     pub purged: u64,
     pub purged_term: u64,
     pub terms: Terms,
+    pub raft: RaftLog,
     pub vote: Vec<u8>,
 }
 
@@ -29,6 +31,11 @@ impl Tail {
             true => self.purged_term,
             false => self.terms.of(self.last).unwrap_or(self.purged_term),
         }
+    }
+
+    /// No term that follows is less.
+    pub(crate) fn least_term(&self) -> u64 {
+        self.last_term().max(self.raft.last_term())
     }
 
     /// Entries `first..=last` of one term follow.
@@ -65,9 +72,23 @@ impl Tail {
     /// Follows what a record says; entries, truncations and purges were checked against this tail before.
     pub(crate) fn apply(&mut self, op: &Op) {
         match op {
-            Op::Entries(piece) => self.append(piece.first, piece.last, piece.term),
-            Op::Truncate { from } => self.truncate(*from),
-            Op::Purge { through, term } => self.purge(*through, *term),
+            Op::Entries(piece) => {
+                self.append(piece.first, piece.last, piece.term);
+                if piece.raft_index > 0 {
+                    self.raft.batch((piece.raft_index, piece.term), piece.first, piece.last);
+                }
+            }
+            Op::Marker { raft_index, term, body } => self.raft.marker((*raft_index, *term), self.last, body.clone()),
+            Op::Truncate { from, raft_index } => {
+                self.truncate(*from);
+                if *raft_index > 0 {
+                    self.raft.truncate(*raft_index);
+                }
+            }
+            Op::Purge { through, raft_index, term } => {
+                self.purge(*through, *term);
+                self.raft.purge((*raft_index, *term), *through);
+            }
             Op::Vote(vote) => self.vote = vote.to_vec(),
             Op::Stretch | Op::Replaced(_) => {}
         }
@@ -80,6 +101,10 @@ impl Tail {
             last_term: self.last_term(),
             purged_index: self.purged,
             purged_term: self.purged_term,
+            last_raft_index: self.raft.last,
+            last_raft_term: self.raft.last_term(),
+            purged_raft_index: self.raft.purged,
+            purged_raft_term: self.raft.purged_term,
             vote: self.vote.clone(),
         }
     }

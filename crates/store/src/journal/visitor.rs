@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::data_group::{GROUPS, OWN, PARTITIONS};
+use super::checkpoint::Checkpoint;
+use super::data_group::{Layout, OWN, PARTITIONS, PLACES};
 use super::index::SegmentIndex;
 use super::manifest::Listed;
 use super::op::{Op, Ops};
@@ -21,8 +22,11 @@ pub(crate) struct JournalVisitor {
     /// Append time of the last record.
     pub last_at_us: Option<i64>,
     is_kept: bool,
+    layout: Layout,
     /// Per group the last index, counting the commit that is being walked.
     last: Vec<u64>,
+    /// The same of Raft indexes, as far as that is known.
+    last_raft: Vec<u64>,
     /// What the commit that is being walked does.
     ops: Vec<Ops>,
     seen_at_us: Option<i64>,
@@ -35,27 +39,41 @@ impl JournalVisitor {
             |place: usize| start.partitions.get(place).map_or(0, |partition| partition.first_offset.saturating_sub(1));
         Self {
             index: SegmentIndex::new(),
-            tails: vec![Tail::default(); GROUPS],
+            tails: vec![Tail::default(); PLACES],
             segments: BTreeMap::new(),
             last_at_us: None,
             is_kept: start.lifetime == LIFETIME_KEPT,
-            last: (0..GROUPS).map(last).collect(),
+            layout: Layout::of(start.partitions.len()).unwrap_or_default(),
+            last: (0..PLACES).map(last).collect(),
+            last_raft: vec![0; PLACES],
             ops: (0..PARTITIONS).map(|_| Ops::default()).collect(),
             seen_at_us: None,
         }
     }
 
+    /// The walk begins behind this checkpoint, which the writer goes on from too: what the opening record says besides is for
+    /// walks without one.
+    pub(crate) fn begin(&mut self, checkpoint: Checkpoint) {
+        (self.last, self.last_raft) = checkpoint.groups.iter().map(|group| (group.last, group.raft.last)).unzip();
+        (self.tails, self.segments) = (checkpoint.groups, checkpoint.segments);
+    }
+
     /// Notes an entry, which has to follow the one before it; in a segment of kept entries it only has to come behind.
     fn entry(&mut self, found: &Found<'_>) -> Result<(), Fault> {
         let partition = found.run.partition as usize;
-        let (header, Some(last)) = (&found.header, self.last.get_mut(partition)) else {
+        let header = &found.header;
+        if partition == OWN as usize {
             return Err(Fault::Misplaced("an entry of no data group lies here"));
-        };
+        }
+        let (last, last_raft) = (&mut self.last[partition], &mut self.last_raft[partition]);
         let follows = if self.is_kept { header.index > *last } else { header.index == *last + 1 };
         if !follows || usize::from(header.data_group) != partition {
             return Err(Fault::Misplaced("an entry of another data group or index lies here"));
         }
-        *last = header.index;
+        if header.offset < *last_raft {
+            return Err(Fault::Misplaced("an entry with a Raft index of before lies here"));
+        }
+        (*last, *last_raft) = (header.index, header.offset);
         self.ops[partition].entry(header, found.at, found.bytes);
         Ok(())
     }
@@ -64,12 +82,20 @@ impl JournalVisitor {
     fn other(&mut self, found: &Found<'_>) -> Result<(), Fault> {
         let partition = found.run.partition as usize;
         let op = Op::of(&found.header, found.body)?;
-        match (&op, self.last.get_mut(partition)) {
-            (Op::Replaced(_), None) => {}
-            (Op::Vote(_), Some(_)) => {}
-            (Op::Stretch, Some(_)) if self.is_kept => {}
-            (Op::Purge { through, .. }, Some(last)) => *last = (*last).max(*through),
-            (Op::Truncate { from }, Some(last)) if (1..=*last).contains(from) => *last = from - 1,
+        let (last, last_raft) = (&mut self.last[partition], &mut self.last_raft[partition]);
+        match (&op, partition == OWN as usize) {
+            (Op::Replaced(_), true) => {}
+            (Op::Vote(_), false) => {}
+            (Op::Stretch, false) if self.is_kept => {}
+            (Op::Marker { raft_index, .. }, false) if *raft_index > *last_raft => *last_raft = *raft_index,
+            (Op::Purge { through, raft_index, .. }, false) => {
+                (*last, *last_raft) = ((*last).max(*through), (*last_raft).max(*raft_index));
+            }
+            (Op::Truncate { from, raft_index: 0 }, false) if (1..=*last).contains(from) => *last = from - 1,
+            // Where only markers are void it names the entry that would follow.
+            (Op::Truncate { from, raft_index }, false) if (1..=*last + 1).contains(from) => {
+                (*last, *last_raft) = (from - 1, (*last_raft).min(raft_index.saturating_sub(1)));
+            }
             _ => return Err(Fault::Misplaced("a record that does not fit its data group lies here")),
         }
         self.ops[partition].push(op);
@@ -79,12 +105,15 @@ impl JournalVisitor {
 
 impl Visitor for JournalVisitor {
     fn partitions(&self) -> usize {
-        PARTITIONS as usize
+        self.layout.partitions()
     }
 
     fn record(&mut self, found: &Found<'_>) -> Result<(), Fault> {
         if found.header.partition != found.run.partition {
             return Err(Fault::Misplaced("a record of another run lies here"));
+        }
+        if Layout::needed_by(&found.header) > self.layout {
+            return Err(Fault::Misplaced("a record of a cluster lies in a segment of one node"));
         }
         self.seen_at_us = Some(found.header.appended_at_us);
         match found.header.kind {

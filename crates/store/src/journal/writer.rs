@@ -24,7 +24,7 @@ pub struct JournalWriter {
     pub(crate) shared: Arc<Shared>,
     config: JournalConfig,
     /// How each group stands, counting what waits.
-    groups: Vec<Tail>,
+    pub(super) groups: Vec<Tail>,
     pending: Pending,
     pub(crate) segment: SegmentWriter,
     pub(crate) compaction: Compaction,
@@ -32,6 +32,14 @@ pub struct JournalWriter {
     stopped: Option<String>,
     /// Held until both this and the writer of streams go.
     _lock: Option<Arc<FolderLock>>,
+}
+
+/// What a record that is no entry says of its group.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Numbers {
+    pub index: u64,
+    pub raft_index: u64,
+    pub term: u64,
 }
 
 impl JournalWriter {
@@ -50,21 +58,24 @@ impl JournalWriter {
     /// Takes an entry. Durable and visible after the next `commit`.
     ///
     /// # Errors
-    /// `Pending`: too much waits, commit first. `NotNext`, `TermFell`, `NumbersEnd`, `BodyTooLarge`, `NoDataGroup`: the entry is
-    /// refused and
-    /// nothing changed. `Stopped`: fatal.
+    /// `Pending`: too much waits, commit first. `NotNext`, `TermFell`, `RaftError::IndexFell`, `NumbersEnd`, `BodyTooLarge`,
+    /// `NoDataGroup`: the entry is refused and nothing changed. `Stopped`: fatal.
     pub fn append(&mut self, entry: Entry<'_>) -> Result<(), StoreError> {
         let place = entry.group.place()?;
         self.check_room(entry.body.len())?;
         let tail = &mut self.groups[place];
-        let (group, index, term) = (entry.group.0, entry.index, entry.term);
+        let (group, index, term, raft_index) = (entry.group.0, entry.index, entry.term, entry.raft_index);
         if index != tail.next() {
             return Err(StoreError::NotNext { group, index, next: tail.next() });
         }
         check_next(index)?;
-        let last_term = tail.last_term();
+        let last_term = tail.least_term();
         if term < last_term {
             return Err(StoreError::TermFell { group, index, term, last_term });
+        }
+        if raft_index > 0 || tail.raft.is_used() {
+            tail.check_raft(group, (raft_index, term))?;
+            tail.raft.batch((raft_index, term), index, index);
         }
         tail.append(index, index, term);
         self.pending.entry(&entry, self.shared.salt);
@@ -82,17 +93,17 @@ impl JournalWriter {
             return Err(StoreError::VoteTooLarge { vote_bytes: vote.len(), vote_bytes_max: VOTE_BYTES_MAX });
         }
         self.groups[place].vote = vote.to_vec();
-        self.record(RecordKind::Vote, group, (0, 0), vote, Op::Vote(vote.into()));
+        self.record(RecordKind::Vote, group, Numbers::default(), vote, Op::Vote(vote.into()));
         Ok(())
     }
 
     /// Entries of a group from `from_index` on are void; appending goes on there. Durable after the next `commit`.
     ///
     /// # Errors
-    /// `BelowPurged`: what a snapshot covers is settled. `Pending`, `NoDataGroup`, `Stopped`.
+    /// `BelowPurged`: what a snapshot covers is settled. `RaftError::HasRaftIndexes`: see [`JournalWriter::truncate_raft`]. `Pending`,
+    /// `NoDataGroup`, `Stopped`.
     pub fn truncate(&mut self, group: DataGroupId, from_index: u64) -> Result<(), StoreError> {
-        let place = group.place()?;
-        self.check_room(0)?;
+        let place = self.place_without_raft(group)?;
         let tail = &mut self.groups[place];
         if from_index <= tail.purged {
             let purged_index = tail.purged;
@@ -102,7 +113,8 @@ impl JournalWriter {
             return Ok(());
         }
         tail.truncate(from_index);
-        self.record(RecordKind::Truncation, group, (from_index, 0), &[], Op::Truncate { from: from_index });
+        let numbers = Numbers { index: from_index, ..Numbers::default() };
+        self.record(RecordKind::Truncation, group, numbers, &[], Op::Truncate { from: from_index, raft_index: 0 });
         Ok(())
     }
 
@@ -111,17 +123,17 @@ impl JournalWriter {
     /// goes on behind it. `term`: that of the entry, which counts only then.
     ///
     /// # Errors
-    /// `Pending`, `NoDataGroup`, `Stopped`.
+    /// `RaftError::HasRaftIndexes`: see [`JournalWriter::purge_raft`]. `Pending`, `NoDataGroup`, `Stopped`.
     pub fn purge(&mut self, group: DataGroupId, through_index: u64, term: u64) -> Result<(), StoreError> {
-        let place = group.place()?;
-        self.check_room(0)?;
+        let place = self.place_without_raft(group)?;
         let tail = &mut self.groups[place];
         if through_index <= tail.purged {
             return Ok(());
         }
         tail.purge(through_index, term);
-        let (through, term) = (through_index, tail.purged_term);
-        self.record(RecordKind::Purge, group, (through, term), &[], Op::Purge { through, term });
+        let (through, raft_index, term) = (through_index, 0, tail.purged_term);
+        let numbers = Numbers { index: through, raft_index, term };
+        self.record(RecordKind::Purge, group, numbers, &[], Op::Purge { through, raft_index, term });
         Ok(())
     }
 
@@ -202,7 +214,7 @@ impl JournalWriter {
     }
 
     /// A body of this size may be taken now.
-    fn check_room(&self, body_bytes: usize) -> Result<(), StoreError> {
+    pub(super) fn check_room(&self, body_bytes: usize) -> Result<(), StoreError> {
         self.check_running()?;
         let body_bytes_max = self.config.body_bytes_max.min(BODY_BYTES_MAX);
         if body_bytes > body_bytes_max {
@@ -216,13 +228,16 @@ impl JournalWriter {
         }
     }
 
-    fn record(&mut self, kind: RecordKind, group: DataGroupId, (index, term): (u64, u64), body: &[u8], op: Op) {
+    /// Gathers a record that is no entry.
+    pub(super) fn record(&mut self, kind: RecordKind, group: DataGroupId, numbers: Numbers, body: &[u8], op: Op) {
+        let Numbers { index, raft_index, term } = numbers;
         let header = RecordHeader {
             lifetime: LIFETIME_JOURNAL,
             data_group: group.0,
             partition: u32::from(group.0),
             term,
             index,
+            offset: raft_index,
             ..RecordHeader::own(kind, now_us())
         };
         self.pending.record(&header, body, op, self.shared.salt);

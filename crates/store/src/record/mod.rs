@@ -10,13 +10,16 @@
 //!
 //! The CRC-32C covers bytes 8.. and the body. It starts from the segment's salt, a random number that no client knows:
 //! a payload that holds the image of a record is not taken for one when recovery searches behind a torn tail.
-//! Term and index belong to entries of data groups; streams leave them 0, as the journal leaves the offset.
+//! Term and index belong to entries of data groups; streams leave them 0. The journal has a Raft index in the offset, 0 where
+//! there is no cluster.
 
 mod commit;
+mod kind;
 mod segment_start;
 mod stream_meta;
 
 pub(crate) use commit::{CommitBody, Run};
+pub(crate) use kind::RecordKind;
 pub(crate) use segment_start::{PartitionStart, SegmentStart};
 pub(crate) use stream_meta::StreamMeta;
 
@@ -33,53 +36,6 @@ pub(crate) const BODY_BYTES_MAX: usize = 272 << 20;
 pub(crate) const NUMBER_MAX: u64 = 1 << 62;
 /// Salt of records outside segments, and of the record that brings the salt.
 pub(crate) const NO_SALT: u32 = 0;
-
-/// What a record is. Numbers are for ever.
-#[repr(u8)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RecordKind {
-    /// A body that an appender gave.
-    Data = 1,
-    /// Opens a group commit.
-    Commit = 2,
-    /// Opens a segment.
-    SegmentStart = 3,
-    /// Describes a stream.
-    StreamMeta = 4,
-    /// Positions of named readers.
-    Readers = 5,
-    /// Index of a sealed segment.
-    Index = 6,
-    /// The vote of a data group.
-    Vote = 16,
-    /// Entries of a data group from an index on are void.
-    Truncation = 17,
-    /// Entries of a data group through an index are covered by a snapshot.
-    Purge = 18,
-    /// How every data group stands, and which segments there are, when a segment of the journal begins.
-    Checkpoint = 19,
-    /// Segments of the journal gave way to another one, or to none.
-    Replaced = 20,
-    /// In a segment of kept entries: what follows begins a new stretch of its data group.
-    Stretch = 21,
-    /// Index of a sealed segment of the journal: where the entries lie.
-    JournalIndex = 22,
-    /// What belongs to it: marks and lengths.
-    JournalMarks = 23,
-    /// A part of a data group's snapshot.
-    Snapshot = 24,
-    /// What lay here was damaged, and its loss was accepted; its body is zeros. See [`LOST_OFFSET`].
-    Lost = 25,
-}
-
-impl RecordKind {
-    fn from_u8(byte: u8) -> Option<Self> {
-        use RecordKind::*;
-        let streams = [Data, Commit, SegmentStart, StreamMeta, Readers, Index];
-        let journal = [Vote, Truncation, Purge, Checkpoint, Replaced, Stretch, JournalIndex, JournalMarks, Snapshot];
-        streams.into_iter().chain(journal).chain([Lost]).find(|kind| *kind as u8 == byte)
-    }
-}
 
 /// How long a record lives, hence in which segments it lies. Streams: until retention deletes the segment.
 pub(crate) const LIFETIME_STREAM: u8 = 1;

@@ -19,10 +19,10 @@ pub struct File {
     pub records: Vec<(usize, u32)>,
 }
 
-/// A stream, a journal, and one with what compaction has kept and a snapshot.
-pub fn fixtures() -> &'static [Vec<File>; 3] {
-    static FIXTURES: OnceLock<[Vec<File>; 3]> = OnceLock::new();
-    FIXTURES.get_or_init(|| ["format-1", "journal-1", "journal-1-kept"].map(load))
+/// A stream, a journal, one with what compaction has kept and a snapshot, and one of a cluster.
+pub fn fixtures() -> &'static [Vec<File>; 4] {
+    static FIXTURES: OnceLock<[Vec<File>; 4]> = OnceLock::new();
+    FIXTURES.get_or_init(|| ["format-1", "journal-1", "journal-1-kept", "journal-1-raft"].map(load))
 }
 
 fn load(name: &str) -> Vec<File> {

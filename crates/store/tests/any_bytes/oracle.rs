@@ -28,7 +28,8 @@ const DIR: &str = "/a folder in memory";
 /// Returns whether the folder is opened.
 pub fn check_folder(input: &[u8]) -> bool {
     let Some((&first, rest)) = input.split_first() else { return false };
-    let mut files = fixtures()[usize::from(first & 0x7f) % 3].clone();
+    let place = usize::from(first & 0x7f) % fixtures().len();
+    let mut files = fixtures()[place].clone();
     let mut choices = Choices(rest);
     for _ in 0..SPOILED_MAX {
         if choices.0.is_empty() {
@@ -40,7 +41,7 @@ pub fn check_folder(input: &[u8]) -> bool {
         files.iter_mut().for_each(crate::folder::File::seal);
     }
     let disk = disk(&files, Path::new(DIR));
-    let has_streams = usize::from(first & 0x7f) % 3 == 0;
+    let has_streams = place == 0;
     let (is_opened, used) = allocations::count(|| {
         look(&disk);
         let changed: Arc<dyn Disk> = Arc::new(Overlay::new(disk));
@@ -117,7 +118,12 @@ fn go_on_with_journal(disk: &Arc<dyn Disk>) -> bool {
     read_journal(&reader);
     let group = DataGroupId(0);
     let index = writer.next_index(group).expect("a group");
-    let entry = Entry { group, index, term: u64::MAX, slot: 1, message_id: 2, appended_at_us: 3, body: BODY };
+    let raft_index = match reader.group(group).expect("a group").last_raft_index {
+        0 => 0,
+        last => last + 1,
+    };
+    let (term, slot, message_id, appended_at_us) = (u64::MAX, 1, 2, 3);
+    let entry = Entry { group, index, term, raft_index, slot, message_id, appended_at_us, body: BODY };
     if writer.append(entry).is_err() || writer.commit().is_err() {
         return true;
     }
@@ -129,8 +135,7 @@ fn go_on_with_journal(disk: &Arc<dyn Disk>) -> bool {
 }
 
 fn read_journal(reader: &JournalReader) {
-    for group in 0..DataGroupId::COUNT {
-        let group = DataGroupId(group);
+    for group in DataGroupId::all().chain([DataGroupId::METADATA]) {
         let (mut count, mut last) = (0, 0);
         _ = reader.read(group, 0, u64::MAX, EVERYTHING, &mut |entry| {
             (count, last) = (count + 1, entry.index);
@@ -138,6 +143,13 @@ fn read_journal(reader: &JournalReader) {
             ControlFlow::Continue(())
         });
         _ = reader.get(group, last);
+        let log = reader.group(group).expect("a group");
+        let (from, mut count) = (log.purged_raft_index + 1, 0);
+        _ = reader.read_raft(group, from, u64::MAX, EVERYTHING, &mut |_| {
+            count += 1;
+            assert!(count < RECORDS_MAX, "entries without end");
+            ControlFlow::Continue(())
+        });
         if let Ok(Some(mut snapshot)) = reader.snapshot(group) {
             _ = std::io::copy(&mut snapshot, &mut std::io::sink());
         }

@@ -45,9 +45,9 @@ impl Opened {
             for group in GROUPS {
                 let index = self.journal.next_index(group).expect("a group");
                 let body = body(u64::from(group.0), index);
-                let (term, slot, message_id, appended_at_us, body) = (0, 7, index, 1, &body[..]);
+                let (term, raft_index, slot, message_id, appended_at_us, body) = (0, 0, 7, index, 1, &body[..]);
                 self.journal
-                    .append(Entry { group, index, term, slot, message_id, appended_at_us, body })
+                    .append(Entry { group, index, term, raft_index, slot, message_id, appended_at_us, body })
                     .expect("room");
             }
             for partition in 0..2 {

@@ -6,4 +6,5 @@ mod copy;
 mod cut;
 mod gone;
 mod mend;
+mod raft;
 mod regions;

@@ -29,7 +29,7 @@ pub fn open_sim(disk: &SimDisk) -> Result<(JournalWriter, JournalReader), StoreE
 }
 
 pub fn entry(group: DataGroupId, index: u64, term: u64, body: &[u8]) -> Entry<'_> {
-    Entry { group, index, term, slot: 77, message_id: index ^ 0xABCD, appended_at_us: NOW_US, body }
+    Entry { group, index, term, raft_index: 0, slot: 77, message_id: index ^ 0xABCD, appended_at_us: NOW_US, body }
 }
 
 /// Appends the next entry of a group; returns its index.

@@ -17,8 +17,14 @@ struct Life {
 }
 
 impl Life {
-    fn new() -> Self {
-        Self { model: Model::new(), committed: Model::new(), attempted: None }
+    fn new(is_of_cluster: bool) -> Self {
+        let model = Model::new(is_of_cluster);
+        Self { committed: model.clone(), model, attempted: None }
+    }
+
+    fn some_group(&self, random: &mut u64) -> usize {
+        let groups: &[usize] = if self.model.is_of_cluster { &[0, 3, 15, 17] } else { &[0, 3, 15] };
+        groups[(next_random(random) % groups.len() as u64) as usize]
     }
 
     /// What is dead is so whatever becomes of the last commit.
@@ -51,17 +57,18 @@ fn work(
 ) -> Result<(), StoreError> {
     for round in 0..rounds {
         for _ in 0..next_random(random) % 8 {
-            let group = [0, 3, 15][(next_random(random) % 3) as usize];
+            let group = life.some_group(random);
             let (choice, number) = (next_random(random) % 40, next_random(random));
-            let last = life.model.groups[group].last;
+            let last = life.model.last(group);
             match choice {
                 0 => life.model.truncate(writer, group, last.saturating_sub(number % 20))?,
                 1..4 => life.model.purge(writer, group, (last + 3).saturating_sub(number % 50))?,
                 4 => life.model.vote(writer, group, number)?,
+                5..8 => life.model.mark(writer, group, (number % 200) as usize)?,
                 _ => life.model.append(writer, group, (number % 4000) as usize)?,
             }
         }
-        let group = [0, 3, 15][(next_random(random) % 3) as usize];
+        let group = life.some_group(random);
         let (divisor, remainder) = (1 + next_random(random) % 12, next_random(random));
         let through = life.committed.groups[group].purged.saturating_sub(remainder % 20);
         life.die(group, through, (divisor, remainder));
@@ -96,16 +103,25 @@ fn live(disk: &SimDisk, life: &mut Life, rounds: u64, random: &mut u64, context:
 
 #[test]
 fn a_crash_at_every_change_loses_nothing_that_was_committed() {
+    crash_everywhere(false);
+}
+
+#[test]
+fn nor_does_it_of_a_cluster() {
+    crash_everywhere(true);
+}
+
+fn crash_everywhere(is_of_cluster: bool) {
     let rounds = 60;
     let whole = SimDisk::new(1);
-    live(&whole, &mut Life::new(), rounds, &mut 7, "no crash").expect("no fault");
+    live(&whole, &mut Life::new(is_of_cluster), rounds, &mut 7, "no crash").expect("no fault");
     let steps = whole.steps();
     assert!(steps > 150, "{steps} steps");
     for step in changes(steps) {
         let context = format!("crash after step {step}");
         let disk = SimDisk::new(step + 1);
         disk.crash_after(step);
-        let mut life = Life::new();
+        let mut life = Life::new(is_of_cluster);
         // Steps that only save space or time may fail without a word, so the last ones may end well.
         let _ = live(&disk, &mut life, rounds, &mut 7, &context);
         let disk = disk.after_crash();
@@ -120,11 +136,11 @@ fn a_crash_at_every_change_loses_nothing_that_was_committed() {
 fn a_kill_at_every_change_and_a_power_cut_after_the_restart_lose_nothing() {
     let rounds = 40;
     let whole = SimDisk::new(1);
-    live(&whole, &mut Life::new(), rounds, &mut 7, "no crash").expect("no fault");
+    live(&whole, &mut Life::new(true), rounds, &mut 7, "no crash").expect("no fault");
     for step in changes(whole.steps()) {
         let disk = SimDisk::new(1);
         disk.crash_after(step);
-        let mut before = Life::new();
+        let mut before = Life::new(true);
         let _ = live(&disk, &mut before, rounds, &mut 7, &format!("up to step {step}"));
         for seed in 0..4 {
             let context = format!("kill after step {step}, seed {seed}");
@@ -147,7 +163,7 @@ fn seeds() -> std::ops::Range<u64> {
 fn many_crashes_in_a_row_lose_nothing_that_was_committed() {
     for seed in seeds() {
         let mut random = seed * 0x9E37_79B9;
-        let mut life = Life::new();
+        let mut life = Life::new(seed % 2 == 0);
         let mut disk = SimDisk::new(seed);
         if seed % 3 == 0 {
             disk.forbid_allocate();

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use crate::common::*;
+use crate::raft_model::RaftModel;
 use lapwing_store::StoreError;
-use lapwing_store::journal::{Compacted, DataGroupId, JournalReader, JournalWriter};
+use lapwing_store::journal::{Compacted, DataGroupId, Entry, JournalReader, JournalWriter};
 
 /// One group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +17,7 @@ pub struct Group {
     pub term: u64,
     pub purged: u64,
     pub vote: Vec<u8>,
+    pub raft: RaftModel,
     /// Nobody needs these any more; at or below `purged`. They may be gone or still there.
     pub dead: BTreeSet<u64>,
 }
@@ -31,46 +33,88 @@ impl Group {
     }
 }
 
+/// Places of groups; nobody has the one of the journal itself.
+const PLACES: usize = DataGroupId::METADATA.0 as usize + 1;
+const OWN: usize = 16;
+
 /// Every group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
     pub groups: Vec<Group>,
+    /// The groups from 15 on have Raft indexes.
+    pub is_of_cluster: bool,
     /// Bodies tell their number, so that an old entry cannot pass for a new one.
     pub number: u64,
 }
 
 impl Model {
-    pub fn new() -> Self {
-        Self { groups: vec![Group::default(); 16], number: 0 }
+    pub fn new(is_of_cluster: bool) -> Self {
+        Self { groups: vec![Group::default(); PLACES], is_of_cluster, number: 0 }
+    }
+
+    /// The last entry of a group, or the last Raft index of one that has them.
+    pub fn last(&self, group: usize) -> u64 {
+        let model = &self.groups[group];
+        if self.has_raft(group) { model.raft.last } else { model.last }
+    }
+
+    fn has_raft(&self, group: usize) -> bool {
+        self.is_of_cluster && group >= 15
     }
 
     /// Appends to both.
     pub fn append(&mut self, writer: &mut JournalWriter, group: usize, bytes: usize) -> Result<(), StoreError> {
         let mut body = format!("{group}/{}:", self.number).into_bytes();
         body.resize(body.len() + bytes, self.number as u8);
+        let (has_raft, is_of_last) = (self.has_raft(group), self.number.is_multiple_of(3));
         let model = &mut self.groups[group];
-        writer.append(entry(DataGroupId(group as u16), model.last + 1, model.term, &body))?;
+        let raft_index = if has_raft { model.raft.next(model.term, is_of_last) } else { 0 };
+        let next = entry(DataGroupId(group as u16), model.last + 1, model.term, &body);
+        writer.append(Entry { raft_index, ..next })?;
         model.last += 1;
+        if has_raft {
+            model.raft.append(raft_index, model.term, model.last);
+        }
         model.entries.insert(model.last, (model.term, body));
         self.number += 1;
         Ok(())
     }
 
-    /// Truncates both from `from`, which is clamped to what may be truncated; the next term begins.
-    pub fn truncate(&mut self, writer: &mut JournalWriter, group: usize, from: u64) -> Result<(), StoreError> {
+    /// A marker in both, in a group that has Raft indexes.
+    pub fn mark(&mut self, writer: &mut JournalWriter, group: usize, bytes: usize) -> Result<(), StoreError> {
+        let has_raft = self.has_raft(group);
         let model = &mut self.groups[group];
-        let from = from.clamp(model.purged + 1, model.last + 1);
-        writer.truncate(DataGroupId(group as u16), from)?;
+        if has_raft { model.raft.mark(writer, DataGroupId(group as u16), model.term, bytes) } else { Ok(()) }
+    }
+
+    /// Truncates both from `from`, which is clamped to what may be truncated; the next term begins. It is an entry, or in a group
+    /// that has them a Raft index.
+    pub fn truncate(&mut self, writer: &mut JournalWriter, group: usize, from: u64) -> Result<(), StoreError> {
+        let has_raft = self.has_raft(group);
+        let model = &mut self.groups[group];
+        let from = if has_raft {
+            model.raft.truncate(writer, DataGroupId(group as u16), from)? + 1
+        } else {
+            let from = from.clamp(model.purged + 1, model.last + 1);
+            writer.truncate(DataGroupId(group as u16), from)?;
+            from
+        };
         model.entries.split_off(&from);
         model.last = from - 1;
         model.term += 1;
         Ok(())
     }
 
-    /// Purges both.
+    /// Purges both through an entry, or in a group that has them a Raft index.
     pub fn purge(&mut self, writer: &mut JournalWriter, group: usize, through: u64) -> Result<(), StoreError> {
-        let model = &mut self.groups[group];
-        writer.purge(DataGroupId(group as u16), through, model.term)?;
+        let has_raft = self.has_raft(group);
+        let (model, id) = (&mut self.groups[group], DataGroupId(group as u16));
+        let through = if has_raft {
+            model.raft.purge(writer, id, (through, model.term, model.last))?
+        } else {
+            writer.purge(id, through, model.term)?;
+            through
+        };
         model.purged = model.purged.max(through);
         model.last = model.last.max(through);
         Ok(())
@@ -108,7 +152,7 @@ impl Model {
 
     /// Compares all that can be read.
     pub fn check(&self, reader: &JournalReader) -> Result<(), String> {
-        for (place, group) in self.groups.iter().enumerate() {
+        for (place, group) in self.groups.iter().enumerate().filter(|group| group.0 != OWN) {
             check_group(DataGroupId(place as u16), group, reader).map_err(|what| format!("group {place}: {what}"))?;
         }
         self.check_replay(reader)
@@ -143,6 +187,7 @@ fn check_group(id: DataGroupId, group: &Group, reader: &JournalReader) -> Result
     if stands != (group.last, group.purged, group.vote.clone()) {
         return Err(format!("{stands:?} is not {:?}", (group.last, group.purged)));
     }
+    group.raft.check(id, reader)?;
     let found = read(reader, id, 0, u64::MAX).map_err(|error| error.to_string())?;
     let indexes: BTreeSet<u64> = found.iter().map(|entry| entry.0).collect();
     let is_missing = |index: &&u64| !indexes.contains(index) && !group.dead.contains(index);

@@ -1,15 +1,17 @@
 //! Journals that earlier versions wrote are read as they were written.
 //!
 //! `tests/fixtures/journal-1` holds what `write_fixture` did when the journal was new, `journal-1-kept` what
-//! `write_kept_fixture` did when compaction and snapshots were. They are never made again: a new format version gets
+//! `write_kept_fixture` did when compaction and snapshots were, `journal-1-raft` what `write_raft_fixture` did when Raft indexes were.
+//! They are never made again: a new format version gets
 //! folders of its own, and these tests go on reading the old ones.
 
 use std::fs;
 use std::io::{Read, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::common::*;
-use lapwing_store::journal::{DataGroupId, JournalReader};
+use lapwing_store::journal::{Covered, DataGroupId, Entry, JournalReader, Marker, RaftEntry};
 
 const C: DataGroupId = DataGroupId(5);
 
@@ -90,6 +92,83 @@ fn kept_entries_and_snapshots_of_format_1_are_read_as_they_were_written() {
     check_kept(&reader);
     assert_eq!(append(&mut writer, A, b"and it goes on"), 901);
     writer.commit().expect("commit");
+}
+
+/// Group A had entries before there was a cluster, B has begun with one; a marker in either, and in the group of the metadata.
+fn check_raft(reader: &JournalReader) {
+    assert_filled(reader, A, 1, 60);
+    assert_filled(reader, DataGroupId::METADATA, 1, 3);
+    let stands = |group| {
+        let log = reader.group(group).expect("a group");
+        let (raft_index, term) = (log.last_raft_index, log.last_raft_term);
+        (log.purged_index, log.last_index, log.purged_raft_index, raft_index, term)
+    };
+    assert_eq!(stands(A), (40, 60, 1, 12, 2));
+    assert_eq!(stands(B), (200, 203, 90, 91, 5));
+    assert_eq!(stands(DataGroupId::METADATA), (0, 3, 0, 4, 1));
+    assert_eq!(reader.group(DataGroupId::METADATA).expect("a group").vote, b"a vote");
+    let mut markers = vec![];
+    let read = reader.read_raft(A, 2, u64::MAX, EVERYTHING, &mut |entry| {
+        if let RaftEntry::Marker(marker) = entry {
+            markers.push((marker.raft_index, marker.term, marker.body.to_vec()));
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!((read.expect("read").entries, markers), (21, vec![(12, 2, b"who votes".to_vec())]));
+}
+
+#[test]
+fn raft_indexes_and_markers_of_format_1_are_read_as_they_were_written() {
+    let dir = tempfile::tempdir().expect("a folder");
+    copy(&fixture("journal-1-raft"), dir.path());
+    let (mut writer, reader) = open(dir.path()).expect("open");
+    check_raft(&reader);
+    assert!(reader.take_notices().is_empty(), "nothing had to be repaired");
+    let next = Entry { raft_index: 13, ..entry(A, 61, 2, b"and it goes on") };
+    writer.append(next).expect("append");
+    writer.commit().expect("commit");
+}
+
+#[test]
+#[ignore = "writes the fixture; once per format version"]
+fn write_raft_fixture() {
+    let dir = fixture("journal-1-raft");
+    assert!(!dir.exists(), "a fixture is never made again");
+    let (mut writer, reader) = open(&dir).expect("open");
+    (1..=40).for_each(|index| assert_eq!(append(&mut writer, A, &body(A, index)), index));
+    writer.commit().expect("commit");
+    writer.purge_raft(A, Covered { index: 40, raft_index: 1, term: 1 }).expect("purge");
+    for index in 41..=64 {
+        let body = body(A, index);
+        writer.append(Entry { raft_index: 2 + (index - 41) / 2, ..entry(A, index, 1, &body) }).expect("append");
+    }
+    writer.truncate_raft(A, 12).expect("truncate");
+    writer.mark(Marker { group: A, raft_index: 12, term: 2, body: b"who votes" }).expect("a marker");
+    writer.purge_raft(B, Covered { index: 200, raft_index: 90, term: 5 }).expect("purge");
+    (201..=203).for_each(|index| {
+        let body = body(B, index);
+        writer.append(Entry { raft_index: 91, ..entry(B, index, 5, &body) }).expect("append");
+    });
+    let group = DataGroupId::METADATA;
+    writer.mark(Marker { group, raft_index: 1, term: 1, body: b"" }).expect("a marker");
+    (1..=3).for_each(|index| {
+        let body = body(group, index);
+        writer.append(Entry { raft_index: index + 1, ..entry(group, index, 1, &body) }).expect("append");
+    });
+    writer.vote(group, b"a vote").expect("vote");
+    writer.commit().expect("commit");
+    // A checkpoint that has all of it.
+    append(&mut writer, C, &vec![7; 60 << 10]);
+    writer.commit().expect("commit");
+    append(&mut writer, C, b"in the next segment");
+    writer.commit().expect("commit");
+    check_raft(&reader);
+    writer.close().expect("close");
+    fs::remove_file(dir.join("lock")).expect("remove");
+    fs::remove_dir(dir.join("streams")).expect("remove");
+    for name in ["spare", "reserve"] {
+        let _ = fs::remove_file(dir.join("log").join(name));
+    }
 }
 
 #[test]

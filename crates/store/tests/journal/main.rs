@@ -14,6 +14,9 @@ mod full;
 mod idle;
 mod journal;
 mod model;
+mod raft;
+mod raft_model;
+mod same_bytes;
 #[path = "../store/sim/mod.rs"]
 mod sim;
 mod snapshot;

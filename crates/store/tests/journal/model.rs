@@ -1,4 +1,4 @@
-//! The journal against a map: any run of appends, truncations, purges, votes, commits, restarts and kills.
+//! The journal against a map: any run of appends, markers, truncations, purges, votes, commits, restarts and kills.
 
 use crate::common::*;
 use crate::expected::Model;
@@ -11,6 +11,7 @@ enum Action {
     Append { group: usize, bytes: usize, count: usize },
     Truncate { group: usize, from: u64 },
     Purge { group: usize, through: u64 },
+    Mark { group: usize, bytes: usize },
     Vote { group: usize, vote: u64 },
     Die { group: usize, through: u64, divisor: u64 },
     Compact { budget_bytes: u64 },
@@ -21,7 +22,7 @@ enum Action {
 
 /// Few groups, so that much happens to each.
 fn group() -> impl Strategy<Value = usize> {
-    prop_oneof![Just(0usize), Just(1), Just(15)]
+    prop_oneof![Just(0usize), Just(1), Just(15), Just(17)]
 }
 
 fn actions() -> impl Strategy<Value = Action> {
@@ -31,6 +32,7 @@ fn actions() -> impl Strategy<Value = Action> {
         2 => (group(), 0u64..60).prop_map(|(group, through)| Action::Purge { group, through }),
         2 => (group(), 0u64..60, 1u64..9).prop_map(|(group, through, divisor)| Action::Die { group, through, divisor }),
         4 => (1u64..200_000).prop_map(|budget_bytes| Action::Compact { budget_bytes }),
+        2 => (group(), 0usize..300).prop_map(|(group, bytes)| Action::Mark { group, bytes }),
         1 => (group(), any::<u64>()).prop_map(|(group, vote)| Action::Vote { group, vote }),
         6 => Just(Action::Commit),
         1 => Just(Action::Close),
@@ -47,10 +49,16 @@ struct Run {
 }
 
 impl Run {
-    fn new() -> Self {
+    fn new(is_of_cluster: bool) -> Self {
         let disk = SimDisk::new(3);
         let (writer, reader) = open_sim(&disk).expect("open");
-        Self { disk, writer: Some(writer), reader, model: Model::new(), committed: Model::new() }
+        Self {
+            disk,
+            writer: Some(writer),
+            reader,
+            model: Model::new(is_of_cluster),
+            committed: Model::new(is_of_cluster),
+        }
     }
 
     fn apply(&mut self, action: &Action) {
@@ -62,6 +70,7 @@ impl Run {
             }
             Action::Truncate { group, from } => model.truncate(writer, group, from).expect("truncate"),
             Action::Purge { group, through } => model.purge(writer, group, through).expect("purge"),
+            Action::Mark { group, bytes } => model.mark(writer, group, bytes).expect("a marker"),
             Action::Vote { group, vote } => model.vote(writer, group, vote).expect("vote"),
             Action::Die { group, through, divisor } => {
                 // What is dead is so whatever becomes of the last commit.
@@ -102,8 +111,8 @@ impl Run {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
     #[test]
-    fn the_journal_is_a_map(actions in proptest::collection::vec(actions(), 1..100)) {
-        let mut run = Run::new();
+    fn the_journal_is_a_map(is_of_cluster: bool, actions in proptest::collection::vec(actions(), 1..100)) {
+        let mut run = Run::new(is_of_cluster);
         for (place, action) in actions.iter().enumerate() {
             run.apply(action);
             if place % 10 == 9 {

@@ -1,6 +1,6 @@
 //! Looking at one sealed segment: how much of it is live.
 
-use super::super::data_group::{DataGroupId, GROUPS};
+use super::super::data_group::{DataGroupId, PLACES};
 use super::super::index::{SegmentIndex, Stretch};
 use super::super::manifest::Listed;
 use super::super::sidecar::Detail;
@@ -81,13 +81,14 @@ impl State {
             let stretches = &index.groups[place].stretches;
             stretches.last().is_none_or(|stretch| stretch.last <= self.groups[place].purged)
         };
-        (!cuts || !is_young(&listed) || is_oldest()) && (0..GROUPS).all(is_purged)
+        (!cuts || !is_young(&listed) || is_oldest()) && (0..PLACES).all(is_purged)
     }
 
     /// The stretches of a settled segment, without what later segments made void.
     fn counting(&self, sequence: u64, index: SegmentIndex) -> Vec<(DataGroupId, Stretch)> {
         let mut counting = vec![];
-        for ((place, group), id) in index.groups.into_iter().enumerate().zip(DataGroupId::all()) {
+        for (place, group) in index.groups.into_iter().enumerate() {
+            let id = DataGroupId(place as u16);
             for mut stretch in group.stretches {
                 let held = self.map.at_or_behind(place, stretch.first).filter(|held| held.sequence == sequence);
                 if let Some(held) = held.filter(|held| held.first <= stretch.last) {

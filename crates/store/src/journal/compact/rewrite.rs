@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::{io::IoSlice, ops::ControlFlow};
 
-use super::super::data_group::{DataGroupId, GROUPS, PARTITIONS};
+use super::super::data_group::{DataGroupId, PARTITIONS, PLACES};
 use super::super::entry::{Entry, EntryView};
 use super::super::index::SegmentIndex;
 use super::super::manifest::{Listed, Replaced};
@@ -62,6 +62,7 @@ impl Rewrite {
     pub(crate) fn begin(context: &mut Context<'_>, sources: Vec<u64>, live_bytes: u64) -> Result<Self, StoreError> {
         let shared = context.shared;
         let sequence = context.segment.take_sequence();
+        let layout = shared.state().active.layout;
         let draft = log_path(&shared.dir, sequence).with_extension("tmp");
         let start = SegmentStart {
             lifetime: LIFETIME_KEPT,
@@ -72,7 +73,7 @@ impl Rewrite {
             created_at_us: now_us(),
             previous_end: 0,
             previous_last_at_us: 0,
-            partitions: vec![PartitionStart { first_offset: 1, previous_bytes: 0 }; GROUPS],
+            partitions: vec![PartitionStart { first_offset: 1, previous_bytes: 0 }; layout.started()],
         };
         let made =
             segment_file::draft_segment(&*shared.disk, &draft, start, &[], live_bytes, None).inspect_err(|_| {
@@ -153,9 +154,9 @@ impl Rewrite {
             self.ops[group].push(Op::Stretch);
         }
         self.apart = false;
-        let EntryView { index, term, slot, message_id, appended_at_us, body, .. } = *entry;
+        let EntryView { index, term, raft_index, slot, message_id, appended_at_us, body, .. } = *entry;
         let group = DataGroupId(group as u16);
-        let entry = Entry { group, index, term, slot, message_id, appended_at_us, body };
+        let entry = Entry { group, index, term, raft_index, slot, message_id, appended_at_us, body };
         let header = RecordHeader { lifetime: LIFETIME_KEPT, ..entry.header() };
         let position = self.batch.push(&header, body, salt);
         self.ops[header.partition as usize].entry(&header, position, record_bytes(body.len()) as u64);
@@ -227,7 +228,7 @@ impl Rewrite {
 fn ranges(shared: &Shared, sources: &[u64]) -> Vec<Range> {
     let state = shared.state();
     let mut ranges = vec![];
-    for group in 0..GROUPS {
+    for group in 0..PLACES {
         let mut is_apart = false;
         for held in state.map.of_group(group) {
             if !sources.contains(&held.sequence) {
