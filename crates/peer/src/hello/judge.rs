@@ -50,8 +50,12 @@ fn check_id(mine: &Hello<'_>, theirs: &Hello<'_>) -> Result<(), Refusal> {
     if mine.node != theirs.node {
         return Ok(());
     }
-    let is_this_process = mine.start == theirs.start && mine.folder == theirs.folder;
-    Err(if is_this_process { Refusal::Itself } else { Refusal::CopiedFolder { node: theirs.node, boot: theirs.boot } })
+    let (node, boot) = (theirs.node, theirs.boot);
+    Err(match (mine.folder == theirs.folder, mine.start == theirs.start) {
+        (false, _) => Refusal::OtherFolder { node },
+        (true, false) => Refusal::CopiedFolder { node, boot },
+        (true, true) => Refusal::Itself,
+    })
 }
 
 /// The folder is the one that is known under the id, has not gone back, and is there once.
@@ -84,5 +88,5 @@ fn check_levels(mine: &Hello<'_>, theirs: &Hello<'_>) -> Result<(), Refusal> {
 
 fn check_tables(mine: &Hello<'_>, theirs: &Hello<'_>) -> Result<(), Refusal> {
     let different: Option<Table> = mine.tables.first_difference(theirs.tables);
-    different.map_or(Ok(()), |table| Err(Refusal::TablesDiffer { table, node: theirs.node }))
+    different.map_or(Ok(()), |table| Err(Refusal::TablesDiffer { table, mine: mine.node, theirs: theirs.node }))
 }

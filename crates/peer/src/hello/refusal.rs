@@ -21,12 +21,12 @@ pub enum Refusal {
     /// The connection leads to where it comes from.
     #[error("the address leads to the node that connects: correct `cluster.advertise`")]
     Itself,
-    /// One id, one boot, two processes.
-    #[error("node {node} is there twice in its boot {boot}: one of the folders is a copy. {}", Anew(*.node))]
+    /// One folder's uuid, two processes.
+    #[error("node {node} is there twice, in its boot {boot}: one of the folders is a copy. {}", Anew(*.node))]
     CopiedFolder {
         /// The node.
         node: NodeId,
-        /// The boot that both say.
+        /// The boot that it says.
         boot: u64,
     },
     /// The node was known with another folder.
@@ -36,7 +36,7 @@ pub enum Refusal {
         node: NodeId,
     },
     /// The node has been further than its folder is.
-    #[error("the folder of node {node} is older than the node: boot {boot}, it has had {known}, as after a restored backup. {}", Anew(*.node))]
+    #[error("the folder of node {node} is older than it: boot {boot} of {known}, as of a backup. {}", Anew(*.node))]
     OlderBoot {
         /// The node.
         node: NodeId,
@@ -74,12 +74,16 @@ pub enum Refusal {
         in_force: u16,
     },
     /// The configuration is another one where it must be the same.
-    #[error("the table of {table} on node {node} differs from the cluster's: make them the same, and start it again")]
+    #[error(
+        "the table of {table} is another one on node {theirs} than on node {mine}: make them the same, and start again"
+    )]
     TablesDiffer {
         /// The first table that differs.
         table: Table,
-        /// The node that said hello.
-        node: NodeId,
+        /// This node.
+        mine: NodeId,
+        /// The other.
+        theirs: NodeId,
     },
 }
 

@@ -45,7 +45,8 @@ fn a_node_knows_itself_and_a_copy_of_itself() {
     assert_eq!(refusal(&HELLO, None), Refusal::Itself);
     let copied = Refusal::CopiedFolder { node: NODE, boot: 5 };
     assert_eq!(refusal(&Hello { start: 1, ..HELLO }, None), copied);
-    assert_eq!(refusal(&Hello { folder: [1; 16], ..HELLO }, None), copied);
+    let other = Hello { folder: [1; 16], ..HELLO };
+    assert_eq!(refusal(&other, None), Refusal::OtherFolder { node: NODE });
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn the_first_table_that_differs_is_named() {
         refusal(&Hello { tables: TableHashes::new(&hashes), ..THEIRS }, None)
     };
     for (first, table) in Table::ALL.into_iter().enumerate() {
-        let differs = Refusal::TablesDiffer { table, node: THEIRS.node };
+        let differs = Refusal::TablesDiffer { table, mine: NODE, theirs: THEIRS.node };
         assert_eq!(refused_for(&Table::ALL[first..]), differs);
         assert_eq!(refused_for(&[table]), differs);
     }
@@ -112,7 +113,7 @@ fn every_reason_says_what_to_do() {
         (Refusal::OtherLink { mine: Link::Raft, theirs: Link::Snapshot }, "report"),
         (Refusal::NoCommonVersion { mine: versions(1, 1), theirs: versions(2, 3) }, "2 to 3"),
         (Refusal::LevelTooNew { node, newest: 1, in_force: 2 }, "upgrade node 7"),
-        (Refusal::TablesDiffer { table: Table::Users, node }, "table of users"),
+        (Refusal::TablesDiffer { table: Table::Users, mine: THEIRS.node, theirs: node }, "table of users"),
     ];
     let mut names = HashSet::new();
     for (index, (refusal, what)) in all.into_iter().enumerate() {

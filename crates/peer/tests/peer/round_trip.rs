@@ -34,6 +34,10 @@ fn number() -> impl Strategy<Value = u64> {
     prop_oneof![0..300_u64, 0..=NUMBER_MAX, Just(NUMBER_MAX)]
 }
 
+fn numbers() -> impl Strategy<Value = [u64; 6]> {
+    [number(), number(), number(), number(), number(), number()]
+}
+
 fn bytes(len_max: usize) -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..=len_max)
 }
@@ -72,12 +76,13 @@ prop_compose! {
     /// A message without entries.
     fn message()(
         (group, kind, from, to) in (group(), select(MessageKind::ALL.to_vec()), node(), node()),
-        [term, log_term, index, commit, commit_term, reject_hint] in [number(), number(), number(), number(), number(), number()],
+        [term, log_term, index, commit, commit_term, reject_hint] in numbers(),
         (reject, transfer, context) in any::<(bool, bool, Option<u64>)>(),
     ) -> Message<'static> {
         let entries = List::EMPTY;
         Message {
-            group, kind, from, to, term, log_term, index, commit, commit_term, reject, reject_hint, transfer, context, entries,
+            group, kind, from, to, term, log_term, index, commit, commit_term, reject, reject_hint, transfer, context,
+            entries,
         }
     }
 }
@@ -95,7 +100,8 @@ fn records() -> impl Strategy<Value = Vec<OwnedRecord>> {
 proptest! {
     #[test]
     fn hello(
-        (link, node, [from, to], [level, newest]) in (select(vec![Link::Raft, Link::Snapshot]), node(), any::<[u16; 2]>(), any::<[u16; 2]>()),
+        (link, node) in (select(vec![Link::Raft, Link::Snapshot]), node()),
+        [from, to, level, newest] in any::<[u16; 4]>(),
         (cluster, folder, boot, start) in any::<([u8; 16], [u8; 16], u64, u64)>(),
         (frame_bytes_max, window_bytes) in (FRAME_BYTES_MIN as u32.., any::<u64>()),
         tables in any::<[[u8; 32]; 5]>(),
@@ -143,11 +149,13 @@ proptest! {
         (term, index, steps) in (0..1_u64 << 40, 0..1_u64 << 40, vec(0..3_u64, 20)),
     ) {
         let mut last = term;
-        let entries: Vec<EntryHeader<'_>> = contents.iter().zip(&steps).zip(index + 1..).map(|((content, step), raft_index)| {
+        let numbered = contents.iter().zip(&steps).zip(index + 1..);
+        let entries: Vec<_> = numbered.map(|((content, step), raft_index)| {
             last += step;
             EntryHeader { term: last, raft_index, content: content.content() }
         }).collect();
-        let append = Message { kind: MessageKind::Append, term: last, log_term: term, index, entries: List::from_slice(&entries), ..message };
+        let (kind, entries) = (MessageKind::Append, List::from_slice(&entries));
+        let append = Message { kind, term: last, log_term: term, index, entries, ..message };
         let messages = [append, message];
         let bytes = messages.iter().map(Message::encoded_bytes).sum::<usize>() + 10;
         let mut out = vec![];
@@ -160,7 +168,7 @@ proptest! {
     fn snapshot_begin(
         group in group(),
         (snapshot, state_chunks) in any::<(u64, u32)>(),
-        [term, later, raft_index, last_sequence, entries, bytes_in_all] in [number(), number(), number(), number(), number(), number()],
+        [term, later, raft_index, last_sequence, entries, bytes_in_all] in numbers(),
         membership in bytes(1024),
     ) {
         let (term, leader_term) = (term.min(later), term.max(later));
@@ -178,7 +186,11 @@ proptest! {
     }
 
     #[test]
-    fn snapshot_replies(group in group(), (snapshot, chunk) in any::<(u64, u32)>(), reason in select(SnapshotRefusal::ALL.to_vec())) {
+    fn snapshot_replies(
+        group in group(),
+        (snapshot, chunk) in any::<(u64, u32)>(),
+        reason in select(SnapshotRefusal::ALL.to_vec()),
+    ) {
         for verdict in [Verdict::From(chunk), Verdict::Accepted, Verdict::Refused(reason)] {
             check(Frame::SnapshotReply(SnapshotReply { group, snapshot, verdict }), Stage::Snapshot)?;
         }
@@ -192,7 +204,7 @@ proptest! {
         prop_assert_eq!(len, Ok(out.len() as u32));
         prop_assert_eq!(read_records(&out), Ok(List::from_slice(&records)));
         let kept: Vec<_> =
-            records.iter().zip(numbers).map(|(record, (sequence, term))| KeptRecord { sequence, term, record: *record }).collect();
+            records.iter().zip(numbers).map(|(&record, (sequence, term))| KeptRecord { sequence, term, record }).collect();
         out.clear();
         let len = write_kept_records(&List::from_slice(&kept), MAX, &mut out);
         prop_assert_eq!(len, Ok(out.len()));
