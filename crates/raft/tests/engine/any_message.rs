@@ -143,7 +143,7 @@ fn apply(trio: &mut Trio, deed: Deed) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// One node of three hears anything, as follower and as leader, with a disk that lags: does it never panic, and
     /// does what it calls committed never go back?
