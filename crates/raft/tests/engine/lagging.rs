@@ -1,6 +1,6 @@
 //! Disks that stand still.
 
-use lapwing_raft::{MessageKind, Role};
+use lapwing_raft::{LogTail, Membership, Message, MessageKind, Role};
 
 use crate::trio::{Trio, batch};
 
@@ -49,6 +49,38 @@ fn a_term_leaves_when_it_is_on_disk() {
     let (turn, left) = trio.turn(1);
     assert!(turn.must_sync && left.is_empty(), "it votes for itself, which is not on its disk");
     assert_eq!((turn.messages_after.len(), turn.after), (2, turn.number));
+}
+
+/// Does a vote leave when it is on disk, and not with a heartbeat's answer?
+#[test]
+fn a_vote_leaves_when_it_is_on_disk() {
+    let mut trio = Trio::new();
+    let ask =
+        Message { kind: MessageKind::AskVote, from: 1, to: 2, term: 2, index: 1, index_term: 1, ..Message::default() };
+    let heard = Message { from: 1, to: 2, term: 2, ..Message::default() };
+    trio.node(2).step(ask).expect("it may ask");
+    trio.node(2).step(heard).expect("it won by others");
+    let turn = trio.node(2).turn();
+    assert!(turn.must_sync && turn.messages.is_empty());
+    let kinds: Vec<_> = turn.messages_after.iter().map(|message| message.kind).collect();
+    assert_eq!((kinds, turn.after), (vec![MessageKind::Vote, MessageKind::HeartbeatAnswer], turn.number));
+}
+
+/// A single voter leads by its own vote: does nobody hear of that term before the vote is on disk?
+#[test]
+fn a_single_voter_is_not_heard_before_its_vote_is_on_disk() {
+    let membership = Membership { learners: vec![2], ..Membership::of(&[1]) };
+    let tail = LogTail { membership, ..LogTail::founded(&[1]) };
+    let mut pair = Trio::of(&[tail.clone(), tail]);
+    pair.stuck = vec![1];
+    pair.node(1).campaign().expect("it may lead");
+    let (turn, left) = pair.turn(1);
+    assert_eq!((turn.status.role, left.len(), turn.messages_after.len()), (Role::Leader, 0, 1));
+    assert_eq!(turn.status.commit, 1, "its own disk is its quorum");
+    let told = pair.sync(1);
+    pair.deliver(told);
+    pair.settle();
+    assert_eq!(pair.commits(), [2, 2]);
 }
 
 /// A follower whose log is not on its disk: does it ask nobody for a vote, and does it when the disk has come?

@@ -86,6 +86,27 @@ fn a_snapshot_counts_when_it_is_on_disk() {
     assert_eq!(trio.node(3).status().persisted, 40);
 }
 
+/// A membership entry was not on disk yet when a snapshot took its place: does the snapshot's membership count alone?
+#[test]
+fn a_snapshot_takes_the_place_of_changes_before_it() {
+    let mut trio = Trio::led();
+    trio.stuck = vec![3];
+    let learner = Change { node: 4, standing: Standing::Learner };
+    trio.node(1).propose_membership(&[learner]).expect("it leads");
+    trio.settle();
+    trio.tick(4);
+    let status = trio.node(3).status();
+    assert_eq!((status.commit, status.persisted), (3, 2));
+    let snapshot = Snapshot { at: Position { index: 40, term: 2 }, membership: Membership::of(&[1, 2, 3]) };
+    trio.node(3).install(&snapshot).expect("it lacks that");
+    trio.sync(3);
+    let _ = trio.turn(3);
+    trio.sync(3);
+    let _ = trio.turn(3);
+    assert_eq!(trio.node(3).membership(), &snapshot.membership);
+    assert_eq!(trio.node(3).status().persisted, 40);
+}
+
 /// Is a snapshot refused that this node cannot be helped by?
 #[test]
 fn a_snapshot_for_somebody_else_is_refused() {
