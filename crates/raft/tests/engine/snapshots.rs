@@ -104,6 +104,7 @@ fn a_snapshot_takes_the_place_of_changes_before_it() {
     trio.sync(3);
     let _ = trio.turn(3);
     assert_eq!(trio.node(3).membership(), &snapshot.membership);
+    assert_eq!(trio.node(3).peers().len(), 2, "nobody else is known");
     assert_eq!(trio.node(3).status().persisted, 40);
 }
 
