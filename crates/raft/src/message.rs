@@ -33,7 +33,7 @@ pub struct Message {
     /// Entries behind `index`, in [`MessageKind::Append`].
     pub entries: Vec<Entry>,
     /// Who belongs to the group at `index`, in [`MessageKind::Snapshot`].
-    pub membership: Option<Membership>,
+    pub membership: Option<Box<Membership>>,
 }
 
 /// What a message says.

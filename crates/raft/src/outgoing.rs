@@ -24,6 +24,10 @@ pub(crate) fn goes_at_once(kind: MessageKind) -> bool {
 
 /// Adds a message to `out`, cut into several where it carries more than one may.
 pub(crate) fn push(mut message: Message, bound: MessageBound, out: &mut Vec<Message>) {
+    if bound.fitting(message.entries.iter()) == message.entries.len() {
+        out.push(message);
+        return;
+    }
     let mut entries = mem::take(&mut message.entries);
     loop {
         let rest = entries.split_off(bound.fitting(entries.iter()));

@@ -103,7 +103,7 @@ mod tests {
     }
 
     fn snapshot() -> Message {
-        let membership = Some(Membership::of(&[1, 2]));
+        let membership = Some(Box::new(Membership::of(&[1, 2])));
         Message { kind: MessageKind::Snapshot, membership, entries: Vec::new(), ..append() }
     }
 
@@ -168,9 +168,9 @@ mod tests {
     fn malformed_memberships_are_refused() {
         let wrong = [
             Message { membership: None, ..snapshot() },
-            Message { membership: Some(Membership::default()), ..snapshot() },
-            Message { membership: Some(Membership::of(&[3, 3])), ..snapshot() },
-            Message { membership: Some(Membership::of(&[1])), ..append() },
+            Message { membership: Some(Box::new(Membership::default())), ..snapshot() },
+            Message { membership: Some(Box::new(Membership::of(&[3, 3]))), ..snapshot() },
+            Message { membership: Some(Box::new(Membership::of(&[1]))), ..append() },
             Message { index: 0, index_term: 0, ..snapshot() },
         ];
         for message in wrong {

@@ -203,7 +203,7 @@ pub(crate) fn message_from_raft(raft: &eraftpb::Message) -> Option<Message> {
     if kind == MessageKind::Snapshot {
         let metadata = raft.get_snapshot().get_metadata();
         (message.index, message.index_term) = (metadata.index, metadata.term);
-        message.membership = Some(membership(metadata.get_conf_state()));
+        message.membership = Some(Box::new(membership(metadata.get_conf_state())));
     }
     Some(message)
 }
@@ -249,7 +249,7 @@ mod tests {
                 MessageKind::Appended => (message.is_refusal, message.hint) = (true, 3),
                 MessageKind::Heartbeat | MessageKind::HeartbeatAnswer => message.read = Some(u64::MAX),
                 MessageKind::AskVote => (message.is_transfer, message.commit, message.commit_term) = (true, 2, 1),
-                MessageKind::Snapshot => message.membership = Some(Membership::of(&[1, 2, 3])),
+                MessageKind::Snapshot => message.membership = Some(Box::new(Membership::of(&[1, 2, 3]))),
                 MessageKind::Vote | MessageKind::AskPreVote | MessageKind::PreVote | MessageKind::Lead => {}
             }
             assert_eq!(message_from_raft(&message_to_raft(message.clone())), Some(message));

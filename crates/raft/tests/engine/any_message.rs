@@ -67,7 +67,7 @@ fn message() -> impl Strategy<Value = Message> {
     (prop::sample::select(KINDS.to_vec()), node(), node(), numbers, flags, membership()).prop_flat_map(
         |(kind, from, to, (term, index, index_term, commit, commit_term, hint), flags, membership)| {
             let (is_refusal, is_transfer, read) = flags;
-            let membership = membership.filter(|_| kind == MessageKind::Snapshot);
+            let membership = membership.filter(|_| kind == MessageKind::Snapshot).map(Box::new);
             entries(index, index_term).prop_map(move |entries| Message {
                 kind,
                 from,
