@@ -110,12 +110,24 @@ impl JournalWriter {
 }
 
 impl Tail {
-    /// An entry of this Raft index and term may follow.
-    pub(super) fn check_raft(&self, group: u16, (raft_index, term): (u64, u64)) -> Result<(), StoreError> {
-        match self.raft.takes(raft_index, term) {
-            true => check_next(raft_index),
-            false => Err(RaftError::IndexFell { group, raft_index, last_raft_index: self.raft.last }.into()),
+    /// Notes the Raft index of the entry that follows, if it may follow. Apart from what a node on its own does for an entry.
+    #[cold]
+    pub(super) fn take_raft(
+        &mut self,
+        group: u16,
+        (raft_index, term): (u64, u64),
+        index: u64,
+    ) -> Result<(), StoreError> {
+        let last_term = self.least_term();
+        if term < last_term {
+            return Err(StoreError::TermFell { group, index, term, last_term });
         }
+        if !self.raft.takes(raft_index, term) {
+            return Err(RaftError::IndexFell { group, raft_index, last_raft_index: self.raft.last }.into());
+        }
+        check_next(raft_index)?;
+        self.raft.batch((raft_index, term), index, index);
+        Ok(())
     }
 
     /// A snapshot may say so: its Raft index ends with its entry, or lies beyond the end with it.

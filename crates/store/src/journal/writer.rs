@@ -69,13 +69,12 @@ impl JournalWriter {
             return Err(StoreError::NotNext { group, index, next: tail.next() });
         }
         check_next(index)?;
-        let last_term = tail.least_term();
+        let last_term = tail.last_term();
         if term < last_term {
             return Err(StoreError::TermFell { group, index, term, last_term });
         }
         if raft_index > 0 || tail.raft.is_used() {
-            tail.check_raft(group, (raft_index, term))?;
-            tail.raft.batch((raft_index, term), index, index);
+            tail.take_raft(group, (raft_index, term), index)?;
         }
         tail.append(index, index, term);
         self.pending.entry(&entry, self.shared.salt);
