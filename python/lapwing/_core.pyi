@@ -8,12 +8,12 @@ from typing import Any, Literal, TypedDict, final
 from typing_extensions import Buffer
 
 __all__ = [
+    "IS_DEV_BUILD",
     "Authority",
     "Client",
     "CoreError",
     "Delivery",
     "Fleet",
-    "IS_DEV_BUILD",
     "Link",
     "Node",
     "Sink",
