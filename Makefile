@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft test-32-bit one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools bisquitt pages
+.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild raft openraft test-32-bit one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools bisquitt pages
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -193,6 +193,10 @@ wild: $(CACHE)/built ## clients that do anything to a broker process that is kil
 	$(call step,clients that do anything)
 	@LAPWING_WILD_SECONDS=$(or $(WILD_SECONDS),600) LAPWING_WILD_SEED=$(or $(SEED),0) \
 		cargo test --locked --quiet -p lapwing-wild --test wild a_process_that_is_killed -- --nocapture
+
+raft: $(CACHE)/toolchain ## groups of Raft in rough weather, simulated: SEEDS (200) runs of each kind
+	$(call step,groups of Raft in rough weather)
+	@LAPWING_RAFT_SEEDS=$(or $(SEEDS),200) cargo test --locked --quiet -p lapwing-raft --test engine runs
 
 test-32-bit: $(CACHE)/cross ## tests of what `lapwingd` is made of, and of it as a process, in 32 bits and linked against musl
 	@rustup --quiet target add i686-unknown-linux-musl

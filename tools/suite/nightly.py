@@ -27,6 +27,7 @@ PROOFS = {
     "fault-matrix": "fault-matrix",
     "faults-kafka": "faults-kafka",
     "wild": "wild",
+    "raft": "raft",
     "openraft": "openraft",
     "32-bit": "test-32-bit",
     "one-offs": "one-offs",
