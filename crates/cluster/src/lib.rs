@@ -6,7 +6,7 @@
 //!   tokens and tables, and has refused the same words for the same reasons.
 //! - An entry is a small JSON document with a version. Any bytes give an [`Entry`] or a [`Fault`]; a version that this program does
 //!   not know is a [`Fault::Newer`], upon which its node stops and says what it needs.
-//! - [`Watch`] decides who serves out of numbers that the node hands it: one node at a time, and none while nobody can know.
+//! - [`Failover`] decides who serves out of numbers that the node hands it: one node at a time, and none while nobody can know.
 //!
 //! ```
 //! use lapwing_cluster::*;
@@ -31,6 +31,7 @@
 
 mod bounds;
 mod entry;
+mod failover;
 mod fault;
 mod ids;
 mod member;
@@ -38,10 +39,10 @@ mod refusal;
 mod state;
 mod tables;
 mod token;
-mod watch;
 
 pub use bounds::{ENTRY_BYTES_MAX, MEMBERS_MAX, TOKEN_LIFE_MS, VOTERS_MAX};
 pub use entry::Entry;
+pub use failover::{Ending, Failover, Observed, Role, Step, Timing};
 pub use fault::Fault;
 pub use ids::{Boot, ClusterId, FolderId, NodeId, SecretHash, TableHash};
 pub use member::{Features, Member, Newcomer, Standing};
@@ -49,4 +50,3 @@ pub use refusal::Refusal;
 pub use state::{Answer, ClusterState};
 pub use tables::{TABLES, Tables};
 pub use token::{Token, TokenFault};
-pub use watch::{Ending, Role, Sight, Step, Timing, Watch};

@@ -1,7 +1,7 @@
 //! Elections as the metadata group has them, as far as it concerns who serves: terms, votes by who has heard nothing, questions
 //! of the leader and their answers.
 
-use lapwing_cluster::{Role, Sight, Step, Timing, Watch};
+use lapwing_cluster::{Failover, Observed, Role, Step, Timing};
 
 /// What nodes wait before they stand for election, at the least.
 pub const ELECTION_MS: u64 = 1_000;
@@ -48,9 +48,9 @@ struct Node {
     asked_at_ms: u64,
     /// Per question under way: when it was asked, and who has heard it.
     questions: Vec<(u64, u64)>,
-    sight: Sight,
+    observed: Observed,
     ready_at_ms: u64,
-    watch: Watch,
+    failover: Failover,
     ends_at_ms: Option<u64>,
 }
 
@@ -95,9 +95,9 @@ impl Election {
                 votes: 0,
                 asked_at_ms: 0,
                 questions: vec![],
-                sight: Sight { has_space: true, ..Sight::default() },
+                observed: Observed { has_space: true, ..Observed::default() },
                 ready_at_ms: 0,
-                watch: Watch::new(timing),
+                failover: Failover::new(timing),
                 ends_at_ms: None,
             };
             election.nodes.push(node);
@@ -156,7 +156,7 @@ impl Election {
             }
             5 => {
                 let node = self.below(nodes) as usize;
-                self.nodes[node].watch.step_down();
+                self.nodes[node].failover.step_down();
             }
             _ => {}
         }
@@ -242,7 +242,7 @@ impl Election {
         let Some((_, who)) = node.questions.iter_mut().find(|(asked, _)| *asked == asked_at_ms) else { return };
         *who |= 1 << by;
         if who.count_ones() >= majority {
-            node.sight.confirmed_at_ms = node.sight.confirmed_at_ms.max(Some(asked_at_ms));
+            node.observed.confirmed_at_ms = node.observed.confirmed_at_ms.max(Some(asked_at_ms));
             node.questions.retain(|(asked, _)| *asked > asked_at_ms);
         }
     }
@@ -266,14 +266,14 @@ impl Election {
             self.send_to_all(of, word);
         }
         let node = &mut self.nodes[of];
-        node.sight.leads_metadata = node.leads;
+        node.observed.leads_metadata = node.leads;
         let has_all = node.leads && now_ms >= node.ready_at_ms;
-        (node.sight.leads, node.sight.applied) = if has_all { (u16::MAX, u16::MAX) } else { (0, 0) };
+        (node.observed.leads, node.observed.applied) = if has_all { (u16::MAX, u16::MAX) } else { (0, 0) };
         if node.ends_at_ms.is_some_and(|ends_at_ms| now_ms >= ends_at_ms) {
             node.ends_at_ms = None;
-            node.watch.ended();
+            node.failover.ended();
         }
-        match node.watch.tick(&node.sight, clock_ms) {
+        match node.failover.tick(&node.observed, clock_ms) {
             Step::Serve => self.began += 1,
             Step::End(_) => node.ends_at_ms = Some(now_ms + extra_ms),
             // Whoever hears nothing for long enough stands for election.
@@ -288,8 +288,8 @@ impl Election {
             let node = &self.nodes[of];
             let is_moving = node.still_until_ms <= self.now_ms;
             is_moving
-                && node.watch.role() == Role::Active
-                && self.clock_of(of) < node.watch.may_serve_until_ms(&node.sight)
+                && node.failover.role() == Role::Active
+                && self.clock_of(of) < node.failover.may_serve_until_ms(&node.observed)
         };
         let serving = (0..self.nodes.len()).filter(|of| serve(*of)).count();
         self.served_ms += u64::from(serving > 0);
@@ -301,6 +301,6 @@ impl Node {
     fn follow(&mut self, term: u64) {
         (self.term, self.leads, self.votes) = (term, false, 0);
         self.questions.clear();
-        self.sight.confirmed_at_ms = None;
+        self.observed.confirmed_at_ms = None;
     }
 }

@@ -4,7 +4,7 @@
 mod election;
 
 use election::{ELECTION_MS, Election};
-use lapwing_cluster::{Ending, Role, Sight, Step, Timing, Watch};
+use lapwing_cluster::{Ending, Failover, Observed, Role, Step, Timing};
 
 const TIMING: Timing = Timing { election_ms: ELECTION_MS, give_up_ms: 5_000 };
 
@@ -52,29 +52,34 @@ fn one_that_serves_for_too_long_is_found() {
     assert!(found);
 }
 
-const WELL: Sight =
-    Sight { leads_metadata: true, leads: u16::MAX, applied: u16::MAX, confirmed_at_ms: Some(10_000), has_space: true };
+const WELL: Observed = Observed {
+    leads_metadata: true,
+    leads: u16::MAX,
+    applied: u16::MAX,
+    confirmed_at_ms: Some(10_000),
+    has_space: true,
+};
 
-fn active() -> Watch {
-    let mut watch = Watch::new(TIMING);
-    assert_eq!((watch.tick(&WELL, 10_000), watch.role()), (Step::Serve, Role::Active));
-    watch
+fn active() -> Failover {
+    let mut failover = Failover::new(TIMING);
+    assert_eq!((failover.tick(&WELL, 10_000), failover.role()), (Step::Serve, Role::Active));
+    failover
 }
 
 /// Does each thing that is needed for serving end it when it goes, and by its name?
 #[test]
 fn each_loss_ends_serving() {
     let losses = [
-        (Sight { leads_metadata: false, ..WELL }, Ending::Metadata),
-        (Sight { leads: 0xFFF7, ..WELL }, Ending::DataGroup),
-        (Sight { confirmed_at_ms: Some(9_000), ..WELL }, Ending::Unconfirmed),
-        (Sight { has_space: false, ..WELL }, Ending::NoSpace),
+        (Observed { leads_metadata: false, ..WELL }, Ending::Metadata),
+        (Observed { leads: 0xFFF7, ..WELL }, Ending::DataGroup),
+        (Observed { confirmed_at_ms: Some(9_000), ..WELL }, Ending::Unconfirmed),
+        (Observed { has_space: false, ..WELL }, Ending::NoSpace),
     ];
-    for (sight, ending) in losses {
-        let mut watch = active();
-        assert_eq!(watch.tick(&WELL, 10_100), Step::Nothing);
-        assert_eq!(watch.tick(&sight, 10_100), Step::End(ending));
-        assert_eq!(watch.role(), Role::Standby);
+    for (observed, ending) in losses {
+        let mut failover = active();
+        assert_eq!(failover.tick(&WELL, 10_100), Step::Nothing);
+        assert_eq!(failover.tick(&observed, 10_100), Step::End(ending));
+        assert_eq!(failover.role(), Role::Standby);
     }
     assert_eq!(active().tick(&WELL, 10_000 + ELECTION_MS), Step::End(Ending::Unconfirmed), "nobody has answered since");
 }
@@ -82,38 +87,42 @@ fn each_loss_ends_serving() {
 /// Does a new life wait until the one before is over?
 #[test]
 fn nothing_begins_beside_what_ends() {
-    let mut watch = active();
-    assert_eq!(watch.tick(&Sight { leads: 0, ..WELL }, 10_100), Step::End(Ending::DataGroup));
-    assert_eq!(watch.tick(&WELL, 10_120), Step::Nothing);
-    watch.ended();
-    assert_eq!(watch.tick(&WELL, 10_140), Step::Serve);
+    let mut failover = active();
+    assert_eq!(failover.tick(&Observed { leads: 0, ..WELL }, 10_100), Step::End(Ending::DataGroup));
+    assert_eq!(failover.tick(&WELL, 10_120), Step::Nothing);
+    failover.ended();
+    assert_eq!(failover.tick(&WELL, 10_140), Step::Serve);
 }
 
 /// Does it hand over when it is asked to, but only behind its last client, and only once?
 #[test]
 fn stepping_down_ends_serving_first() {
-    let mut watch = active();
-    watch.step_down();
-    assert_eq!(watch.tick(&WELL, 10_100), Step::End(Ending::StepDown));
-    assert_eq!(watch.tick(&WELL, 10_120), Step::Nothing, "its clients are still being closed");
-    watch.ended();
-    assert_eq!(watch.tick(&WELL, 10_140), Step::GiveUp);
-    let well = Sight { confirmed_at_ms: Some(15_100), ..WELL };
-    assert_eq!(watch.tick(&well, 15_100), Step::Nothing, "another node may still take over");
-    assert_eq!(watch.tick(&well, 15_140), Step::Serve, "nobody has");
+    let mut failover = active();
+    failover.step_down();
+    assert_eq!(failover.tick(&WELL, 10_100), Step::End(Ending::StepDown));
+    assert_eq!(failover.tick(&WELL, 10_120), Step::Nothing, "its clients are still being closed");
+    failover.ended();
+    assert_eq!(failover.tick(&WELL, 10_140), Step::GiveUp);
+    let well = Observed { confirmed_at_ms: Some(15_100), ..WELL };
+    assert_eq!(failover.tick(&well, 15_100), Step::Nothing, "another node may still take over");
+    assert_eq!(failover.tick(&well, 15_140), Step::Serve, "nobody has");
 }
 
 /// Does it draw the groups that it lacks, and let another try when it gets them not?
 #[test]
 fn who_cannot_serve_lets_another_try() {
-    let mut watch = Watch::new(TIMING);
-    let lacks = Sight { leads: 0x7FFF, confirmed_at_ms: Some(14_900), ..WELL };
-    assert_eq!((watch.tick(&lacks, 10_000), watch.role()), (Step::Draw(0x8000), Role::Arriving));
-    let behind = Sight { applied: 1, ..lacks };
-    assert_eq!(watch.tick(&Sight { leads: u16::MAX, ..behind }, 14_990), Step::Nothing, "it applies");
-    assert_eq!(watch.tick(&lacks, 15_000), Step::GiveUp);
-    assert_eq!(watch.tick(&lacks, 15_020), Step::Nothing, "said once");
-    assert_eq!(watch.tick(&Sight { leads_metadata: false, ..lacks }, 15_040), Step::Nothing);
-    assert_eq!(watch.role(), Role::Standby);
-    assert_eq!(watch.tick(&Sight { has_space: false, ..WELL }, 15_060), Step::GiveUp, "a full disk serves nobody");
+    let mut failover = Failover::new(TIMING);
+    let lacks = Observed { leads: 0x7FFF, confirmed_at_ms: Some(14_900), ..WELL };
+    assert_eq!((failover.tick(&lacks, 10_000), failover.role()), (Step::Draw(0x8000), Role::Arriving));
+    let behind = Observed { applied: 1, ..lacks };
+    assert_eq!(failover.tick(&Observed { leads: u16::MAX, ..behind }, 14_990), Step::Nothing, "it applies");
+    assert_eq!(failover.tick(&lacks, 15_000), Step::GiveUp);
+    assert_eq!(failover.tick(&lacks, 15_020), Step::Nothing, "said once");
+    assert_eq!(failover.tick(&Observed { leads_metadata: false, ..lacks }, 15_040), Step::Nothing);
+    assert_eq!(failover.role(), Role::Standby);
+    assert_eq!(
+        failover.tick(&Observed { has_space: false, ..WELL }, 15_060),
+        Step::GiveUp,
+        "a full disk serves nobody"
+    );
 }

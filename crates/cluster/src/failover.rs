@@ -19,7 +19,7 @@ pub struct Timing {
 
 /// What a node sees of itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sight {
+pub struct Observed {
     /// It leads the metadata group.
     pub leads_metadata: bool,
     /// Data groups that it leads, a bit each.
@@ -28,7 +28,7 @@ pub struct Sight {
     pub applied: u16,
     /// When the last question was asked that a majority has answered with: you lead the metadata group.
     pub confirmed_at_ms: Option<u64>,
-    /// The disk takes what comes.
+    /// The disk takes what comes; true, too, where no other voter's does: then there is nobody to hand over to.
     pub has_space: bool,
 }
 
@@ -68,7 +68,7 @@ pub enum Step {
     Draw(u16),
     /// Take clients.
     Serve,
-    /// Close all clients at once, and say [`Watch::ended`] when the last thread of theirs is over.
+    /// Close all clients at once, and say [`Failover::ended`] when the last thread of theirs is over.
     End(Ending),
     /// Let another node lead the metadata group.
     GiveUp,
@@ -76,7 +76,7 @@ pub enum Step {
 
 /// The one decision, asked in every tick.
 #[derive(Debug)]
-pub struct Watch {
+pub struct Failover {
     timing: Timing,
     role: Role,
     /// Since when it leads the metadata group, or tries again.
@@ -88,10 +88,17 @@ pub struct Watch {
     wants_down: bool,
 }
 
-impl Watch {
+impl Failover {
     /// Of a node that follows.
     pub const fn new(timing: Timing) -> Self {
-        Watch { timing, role: Role::Standby, arrived_at_ms: 0, gave_up_at_ms: None, serving: false, wants_down: false }
+        Failover {
+            timing,
+            role: Role::Standby,
+            arrived_at_ms: 0,
+            gave_up_at_ms: None,
+            serving: false,
+            wants_down: false,
+        }
     }
 
     /// What the node is.
@@ -110,18 +117,18 @@ impl Watch {
     }
 
     /// Until when it may serve, by what a majority has confirmed: on the monotonic clock that `confirmed_at_ms` is of.
-    pub fn may_serve_until_ms(&self, sight: &Sight) -> u64 {
+    pub fn may_serve_until_ms(&self, observed: &Observed) -> u64 {
         // Clocks of two machines run apart by less than a tenth.
         let holds_ms = self.timing.election_ms - self.timing.election_ms / 10;
-        sight.confirmed_at_ms.map_or(0, |asked_at_ms| asked_at_ms.saturating_add(holds_ms))
+        observed.confirmed_at_ms.map_or(0, |asked_at_ms| asked_at_ms.saturating_add(holds_ms))
     }
 
     /// What is to be done, by what the node sees at `now_ms`.
-    pub fn tick(&mut self, sight: &Sight, now_ms: u64) -> Step {
+    pub fn tick(&mut self, observed: &Observed, now_ms: u64) -> Step {
         if self.role == Role::Active {
-            return self.ending(sight, now_ms).map_or(Step::Nothing, |ending| self.end(ending));
+            return self.ending(observed, now_ms).map_or(Step::Nothing, |ending| self.end(ending));
         }
-        if !sight.leads_metadata {
+        if !observed.leads_metadata {
             (self.role, self.gave_up_at_ms, self.wants_down) = (Role::Standby, None, false);
             return Step::Nothing;
         }
@@ -133,11 +140,11 @@ impl Watch {
             return Step::Nothing;
         }
         let is_late = now_ms.saturating_sub(self.arrived_at_ms) >= self.timing.give_up_ms;
-        if std::mem::take(&mut self.wants_down) || !sight.has_space || is_late {
+        if std::mem::take(&mut self.wants_down) || !observed.has_space || is_late {
             self.gave_up_at_ms = Some(now_ms);
             return Step::GiveUp;
         }
-        self.arrive(sight, now_ms)
+        self.arrive(observed, now_ms)
     }
 
     /// Whether another node may still take over. When none has for as long as this one tries, it tries again.
@@ -150,25 +157,25 @@ impl Watch {
         waits
     }
 
-    fn arrive(&mut self, sight: &Sight, now_ms: u64) -> Step {
-        let missing = ALL & !sight.leads;
+    fn arrive(&mut self, observed: &Observed, now_ms: u64) -> Step {
+        let missing = ALL & !observed.leads;
         if missing != 0 {
             return Step::Draw(missing);
         }
-        if sight.applied != ALL || now_ms >= self.may_serve_until_ms(sight) {
+        if observed.applied != ALL || now_ms >= self.may_serve_until_ms(observed) {
             return Step::Nothing;
         }
         (self.role, self.serving) = (Role::Active, true);
         Step::Serve
     }
 
-    fn ending(&self, sight: &Sight, now_ms: u64) -> Option<Ending> {
-        match sight {
-            Sight { leads_metadata: false, .. } => Some(Ending::Metadata),
-            Sight { leads, .. } if *leads != ALL => Some(Ending::DataGroup),
-            _ if now_ms >= self.may_serve_until_ms(sight) => Some(Ending::Unconfirmed),
+    fn ending(&self, observed: &Observed, now_ms: u64) -> Option<Ending> {
+        match observed {
+            Observed { leads_metadata: false, .. } => Some(Ending::Metadata),
+            Observed { leads, .. } if *leads != ALL => Some(Ending::DataGroup),
+            _ if now_ms >= self.may_serve_until_ms(observed) => Some(Ending::Unconfirmed),
             _ if self.wants_down => Some(Ending::StepDown),
-            Sight { has_space: false, .. } => Some(Ending::NoSpace),
+            Observed { has_space: false, .. } => Some(Ending::NoSpace),
             _ => None,
         }
     }
