@@ -1,8 +1,10 @@
 //! Batches in parts: what comes together, in which order, and how much of it at a time.
 
 use lapwing_oracle::variants::Random;
+use lapwing_peer::bounds::NUMBER_MAX;
 use lapwing_peer::{
-    BatchHead, BatchIntake, BatchPart, FaultKind, GroupNumber, List, Record, Window, read_records, write_records,
+    Batch, BatchHead, BatchIntake, BatchPart, EncodeError, FaultKind, GroupNumber, List, Record, Window, read_records,
+    write_records,
 };
 
 use crate::samples::GROUP;
@@ -163,5 +165,29 @@ impl Line {
         intake.part(&part(self.group, index, run, self.sent_bytes, to)).expect("the sender keeps its books");
         self.sent_bytes = to;
         None
+    }
+}
+
+/// Is a batch made of records the one that its parts give on the other side?
+#[test]
+fn a_batch_of_records_is_the_one_that_comes() {
+    let (head, run) = batch(5, 100);
+    let made = Batch::of(100, &read_records(&run).unwrap()).unwrap();
+    assert_eq!((made.head(), made.bytes()), (head, &run[..]));
+    let mut intake = BatchIntake::new(1 << 20);
+    intake.part(&part(GROUP, 9, &run, 0, run.len())).unwrap();
+    assert_eq!(intake.take(GROUP, 1, 9, head).unwrap(), made);
+    let slice: Vec<_> = made.records().iter().collect();
+    assert_eq!(Batch::of(100, &List::from_slice(&slice)).unwrap(), made);
+}
+
+#[test]
+fn what_no_entry_can_name_is_no_batch() {
+    let (_, run) = batch(5, 1);
+    let records = read_records(&run).unwrap();
+    let last = NUMBER_MAX - 5;
+    assert!(Batch::of(last, &records).is_ok());
+    for (first, records) in [(last + 1, records), (u64::MAX, records), (1, List::EMPTY)] {
+        assert!(matches!(Batch::of(first, &records), Err(EncodeError::Impossible(_))), "{first}");
     }
 }
