@@ -53,3 +53,13 @@ pub enum Body {
     /// What an owner has handed over in one turn.
     Batch(Arc<Batch>),
 }
+
+impl Body {
+    /// The batch, if it is one.
+    pub fn batch(&self) -> Option<&Arc<Batch>> {
+        match self {
+            Body::Batch(batch) => Some(batch),
+            Body::Blank | Body::Membership(_) => None,
+        }
+    }
+}
