@@ -16,7 +16,7 @@ use crate::listeners::Listeners;
 use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
-use crate::opened_log::{LogReaders, OpenedLog};
+use crate::opened_log::{LogReaders, OpenedBy, OpenedLog};
 use crate::passwords::{PasswordParts, lay_passwords};
 use crate::queue_pages::{PageControl, PageFeed, PageThread, lay_pages};
 use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, ShardParts, Sys, codec_limits};
@@ -47,6 +47,7 @@ pub(crate) struct Parts {
 pub(crate) struct LogParts {
     pub(crate) thread: LogThread,
     pub(crate) readers: LogReaders,
+    pub(crate) opened_by: OpenedBy,
     pub(crate) shared: Arc<LogShared>,
     pub(crate) bell: Bell,
 }
@@ -186,7 +187,7 @@ impl Wake for Unpark {
 }
 
 fn lay_log(config: &Config, opened: OpenedLog, shards: &[Bell]) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
-    let OpenedLog { writers, readers } = opened;
+    let OpenedLog { writers, readers, opened_by } = opened;
     let unpark = Unpark::default();
     let bell = Bell::new(unpark.clone());
     let scale_bytes = writers.scale_bytes().unwrap_or(config.limits.log_segment_bytes);
@@ -207,7 +208,7 @@ fn lay_log(config: &Config, opened: OpenedLog, shards: &[Bell]) -> (Vec<Option<L
         inlets.push(inlet);
     }
     let thread = LogThread::new(writers, inlets, shards.to_vec(), bell.clone(), unpark, shared.clone());
-    (feeds, Some(LogParts { thread, readers, shared, bell }))
+    (feeds, Some(LogParts { thread, readers, opened_by, shared, bell }))
 }
 
 /// For each shard its lanes out and in.

@@ -3,6 +3,8 @@
 //! A node serves on one log after another, or on the same one again within a process: whoever ends serving has all that was
 //! acknowledged on disk, and hands on the writers as they are.
 
+mod opened_by;
+
 use std::path::Path;
 
 use lapwing_store::journal::{JournalConfig, JournalReader};
@@ -14,6 +16,8 @@ use crate::error::NodeError;
 use crate::log::{Keeper, LogWriters};
 use crate::shard::Recovered;
 use crate::start_progress::StartProgress;
+
+pub(crate) use opened_by::OpenedBy;
 
 /// Opens a log; tests pass one with a faulty disk under it.
 pub type OpenLog =
@@ -28,6 +32,7 @@ const KEEPERS_BYTES_MAX: usize = 128 << 20;
 pub struct OpenedLog {
     pub(crate) writers: LogWriters,
     pub(crate) readers: LogReaders,
+    pub(crate) opened_by: OpenedBy,
 }
 
 /// What reads it, for whoever wants; as good while somebody writes.
@@ -53,8 +58,7 @@ impl OpenedLog {
     }
 
     pub(crate) fn open_by(config: &Config, open: OpenLog, progress: &StartProgress) -> Result<Option<Self>, NodeError> {
-        let wanted = |_: &&Path| config.keeps_sessions() || !config.streams.is_empty();
-        let Some(dir) = config.data_dir.as_deref().filter(wanted) else { return Ok(None) };
+        let Some(dir) = opened_by::folder_of(config) else { return Ok(None) };
         let log_config = LogConfig {
             body_bytes_max: config.packet_bytes_max() as usize + ENVELOPE_EXTRA_BYTES,
             ..LogConfig::default()
@@ -64,7 +68,8 @@ impl OpenedLog {
             true => open_groups(&streams, config, progress).map(|(keeper, kept)| (Some(keeper), Some(kept)))?,
             false => (None, None),
         };
-        Ok(Some(OpenedLog { writers: LogWriters { streams, keeper }, readers: LogReaders { streams: reader, kept } }))
+        let (writers, readers) = (LogWriters { streams, keeper }, LogReaders { streams: reader, kept });
+        Ok(Some(OpenedLog { writers, readers, opened_by: OpenedBy::new(config) }))
     }
 
     /// Commits what waits, names the log's end and gives the folder back.

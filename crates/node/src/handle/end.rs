@@ -51,7 +51,8 @@ impl Handle {
     pub fn end_serving(self) -> Result<Option<OpenedLog>, NodeError> {
         let writers = self.end_threads(Some);
         self.unfailed()?;
-        Ok(writers.zip(self.log_readers.clone()).map(|(writers, readers)| OpenedLog { writers, readers }))
+        let opened = writers.zip(self.opened.clone());
+        Ok(opened.map(|(writers, (readers, opened_by))| OpenedLog { writers, readers, opened_by }))
     }
 
     fn unfailed(&self) -> Result<(), NodeError> {

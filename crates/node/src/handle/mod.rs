@@ -30,7 +30,7 @@ use crate::listeners::Listeners;
 use crate::log::{LogShared, LogWriters};
 use crate::mailbox::Bell;
 use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics};
-use crate::opened_log::{LogReaders, OpenLog, OpenedLog, open_log};
+use crate::opened_log::{LogReaders, OpenLog, OpenedBy, OpenedLog, open_log};
 use crate::passwords::{PasswordControl, PasswordParts};
 use crate::queue_pages::PageControl;
 use crate::reload::Reload;
@@ -60,7 +60,8 @@ pub struct Handle {
     listeners: Vec<String>,
     streams: Streams,
     log: Option<(Arc<LogShared>, Bell)>,
-    log_readers: Option<LogReaders>,
+    /// What the log is, beside who writes it.
+    opened: Option<(LogReaders, OpenedBy)>,
     /// What is kept of sessions and retained messages, if anything is.
     kept: Option<Recovered>,
     pages: Option<Arc<PageControl>>,
@@ -119,9 +120,11 @@ impl Handle {
     /// ended ([`Handle::end_serving`]). Clients can connect when it returns.
     ///
     /// # Errors
-    /// As [`Handle::start_with`]; the log is given back to the disk then.
+    /// As [`Handle::start_with`]; `Config` too where the log was opened by another folder, or other settings of it, than are in
+    /// `config`. The log is given back to the disk then.
     pub fn serve(config: Config, opened: Option<OpenedLog>, mut extensions: Extensions) -> Result<Self, NodeError> {
         config.check()?;
+        OpenedBy::check(opened.as_ref().map(|opened| &opened.opened_by), &config)?;
         let strategists = std::mem::take(&mut extensions.strategists);
         let parts = assemble::parts(Arc::new(config), opened, extensions)?;
         for (name, strategist) in strategists {
@@ -150,8 +153,10 @@ impl Handle {
             shared.redeclare_groups(shares);
         }
         let (handshake_threads, handshakes) = handshakes;
-        let (log_thread, log_readers, log) = match log {
-            Some(LogParts { thread, readers, shared, bell }) => (Some(thread), Some(readers), Some((shared, bell))),
+        let (log_thread, opened, log) = match log {
+            Some(LogParts { thread, readers, opened_by, shared, bell }) => {
+                (Some(thread), Some((readers, opened_by)), Some((shared, bell)))
+            }
             None => (None, None, None),
         };
         let (page_thread, pages) = match pages {
@@ -172,7 +177,7 @@ impl Handle {
             listeners,
             streams,
             log,
-            log_readers,
+            opened,
             kept,
             pages,
             hooks,

@@ -116,3 +116,19 @@ fn a_port_is_free_when_serving_is_over() {
     assert_eq!(again.listeners(), listen);
     connect(&again, "somebody");
 }
+
+/// Does a node refuse to serve on the log of another folder, on one with other streams, and without the one that it needs?
+#[test]
+fn a_log_is_served_as_it_was_opened() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut with_stream = on_disk(dir.path(), 1);
+    with_stream.streams = config(r#"{"data_dir": "d", "streams": {"readings": {"filter": "r/#"}}}"#).streams;
+    for (wanted, key) in [(on_disk(other.path(), 1), "data_dir"), (with_stream, "streams")] {
+        let log = OpenedLog::open(&on_disk(dir.path(), 1)).unwrap();
+        let error = Handle::serve(wanted, log, Extensions::default()).err().expect("it is another");
+        assert!(error.to_string().starts_with(&format!("configuration key {key}: is ")), "{error}");
+    }
+    let error =
+        Handle::serve(on_disk(dir.path(), 1), None, Extensions::default()).err().expect("it would keep nothing");
+    assert!(error.to_string().contains("no log was opened"), "{error}");
+}
