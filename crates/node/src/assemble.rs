@@ -13,7 +13,7 @@ use crate::extensions::Extensions;
 use crate::handshakes::{HandshakeRoom, HandshakeThread, lay_handshakes};
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
 use crate::listeners::Listeners;
-use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
+use crate::log::{LogBatch, LogFeed, LogShared, LogWiring, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
 use crate::opened_log::{LogReaders, OpenedBy, OpenedLog};
@@ -43,9 +43,9 @@ pub(crate) struct Parts {
     pub(crate) streams: Streams,
 }
 
-/// The log thread, and what the node needs to end it.
+/// The log thread but for what it writes with, and what the node needs to end it.
 pub(crate) struct LogParts {
-    pub(crate) thread: LogThread,
+    pub(crate) wiring: LogWiring,
     pub(crate) readers: LogReaders,
     pub(crate) opened_by: OpenedBy,
     pub(crate) shared: Arc<LogShared>,
@@ -69,10 +69,11 @@ const LOG_LANE_BATCHES: usize = 1024;
 
 /// Opens the listeners and lays the lanes, to the log too if there is one.
 ///
-/// That was opened before: a node whose log is damaged must not hold a port.
+/// That was opened before: a node whose log is damaged must not hold a port. It stays the caller's, who tries again where this
+/// fails.
 pub(crate) fn parts(
     config: Arc<Config>,
-    opened: Option<OpenedLog>,
+    opened: Option<&OpenedLog>,
     extensions: Extensions,
 ) -> Result<Parts, NodeError> {
     let Extensions { hooks, progress: _, on_bound, strategists: _ } = extensions;
@@ -101,8 +102,8 @@ pub(crate) fn parts(
         }
         None => None,
     };
-    let reader = opened.as_ref().map(|opened| opened.readers.streams.clone());
-    let recovered = opened.as_ref().map_or(Ok(None), |opened| opened.readers.recovered())?;
+    let reader = opened.map(|opened| opened.readers.streams.clone());
+    let recovered = opened.map_or(Ok(None), |opened| opened.readers.recovered())?;
     let (feeds, log) = match opened {
         Some(opened) => lay_log(&config, opened, &bells),
         None => ((0..shards).map(|_| None).collect(), None),
@@ -186,7 +187,7 @@ impl Wake for Unpark {
     }
 }
 
-fn lay_log(config: &Config, opened: OpenedLog, shards: &[Bell]) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
+fn lay_log(config: &Config, opened: &OpenedLog, shards: &[Bell]) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
     let OpenedLog { writers, readers, opened_by } = opened;
     let unpark = Unpark::default();
     let bell = Bell::new(unpark.clone());
@@ -207,8 +208,9 @@ fn lay_log(config: &Config, opened: OpenedLog, shards: &[Bell]) -> (Vec<Option<L
         feeds.push(Some(LogFeed::new(to_log, shared.clone(), shard, routes.clone(), bytes_max)));
         inlets.push(inlet);
     }
-    let thread = LogThread::new(writers, inlets, shards.to_vec(), bell.clone(), unpark, shared.clone());
-    (feeds, Some(LogParts { thread, readers, opened_by, shared, bell }))
+    let wiring = LogWiring { inlets, shards: shards.to_vec(), bell: bell.clone(), unpark, shared: shared.clone() };
+    let (readers, opened_by) = (readers.clone(), opened_by.clone());
+    (feeds, Some(LogParts { wiring, readers, opened_by, shared, bell }))
 }
 
 /// For each shard its lanes out and in.

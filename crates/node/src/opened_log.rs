@@ -3,8 +3,10 @@
 //! A node serves on one log after another, or on the same one again within a process: whoever ends serving has all that was
 //! acknowledged on disk, and hands on the writers as they are.
 
+mod not_served;
 mod opened_by;
 
+use std::fmt;
 use std::path::Path;
 
 use lapwing_store::journal::{JournalConfig, JournalReader};
@@ -17,6 +19,7 @@ use crate::log::{Keeper, LogWriters};
 use crate::shard::Recovered;
 use crate::start_progress::StartProgress;
 
+pub use not_served::NotServed;
 pub(crate) use opened_by::OpenedBy;
 
 /// Opens a log; tests pass one with a faulty disk under it.
@@ -78,6 +81,12 @@ impl OpenedLog {
     /// `Store`.
     pub fn close(self) -> Result<(), NodeError> {
         Ok(self.writers.close()?)
+    }
+}
+
+impl fmt::Debug for OpenedLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenedLog").field("opened_by", &self.opened_by).finish_non_exhaustive()
     }
 }
 

@@ -51,8 +51,13 @@ impl Handle {
     pub fn end_serving(self) -> Result<Option<OpenedLog>, NodeError> {
         let writers = self.end_threads(Some);
         self.unfailed()?;
+        Ok(self.opened_with(writers))
+    }
+
+    /// The log again, when no thread writes it.
+    pub(super) fn opened_with(&self, writers: Option<LogWriters>) -> Option<OpenedLog> {
         let opened = writers.zip(self.opened.clone());
-        Ok(opened.map(|(writers, (readers, opened_by))| OpenedLog { writers, readers, opened_by }))
+        opened.map(|(writers, (readers, opened_by))| OpenedLog { writers, readers, opened_by })
     }
 
     fn unfailed(&self) -> Result<(), NodeError> {
@@ -67,7 +72,7 @@ impl Handle {
     }
 
     /// `behind`: what becomes of what the log thread wrote with, if that is whole.
-    fn end_threads(&self, behind: impl FnOnce(LogWriters) -> Option<LogWriters>) -> Option<LogWriters> {
+    pub(super) fn end_threads(&self, behind: impl FnOnce(LogWriters) -> Option<LogWriters>) -> Option<LogWriters> {
         self.shared.enter(Phase::Stopping);
         let threads = std::mem::take(&mut *self.threads());
         for shard in threads.shards.into_iter().chain(threads.handshakes) {
