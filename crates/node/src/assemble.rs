@@ -1,5 +1,6 @@
 //! Putting a node together: log, listeners, mailboxes between every pair of shards, shards.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 
@@ -7,16 +8,17 @@ use lapwing_store::StreamIndex;
 
 use crate::clock::NodeClock;
 use crate::config::{self, Config};
+use crate::data_groups::Share;
 use crate::error::NodeError;
 use crate::event_loop::EventLoop;
 use crate::extensions::Extensions;
 use crate::handshakes::{HandshakeRoom, HandshakeThread, lay_handshakes};
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
 use crate::listeners::Listeners;
-use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
+use crate::log::{LogBatch, LogFeed, LogShared, LogWiring, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
-use crate::opened_log::{LogReaders, OpenedLog};
+use crate::opened_log::{LogReaders, OpenedBy, OpenedLog};
 use crate::passwords::{PasswordParts, lay_passwords};
 use crate::queue_pages::{PageControl, PageFeed, PageThread, lay_pages};
 use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, ShardParts, Sys, codec_limits};
@@ -31,7 +33,8 @@ pub(crate) struct Parts {
     pub(crate) shared: Arc<Shared>,
     pub(crate) shards: Vec<Shard>,
     pub(crate) log: Option<LogParts>,
-    pub(crate) kept: Option<Recovered>,
+    /// Consumer groups that were kept.
+    pub(crate) shares: Option<Arc<BTreeMap<Box<str>, Share>>>,
     pub(crate) pages: Option<PageParts>,
     pub(crate) hooks: Option<HookParts>,
     pub(crate) passwords: PasswordParts,
@@ -43,10 +46,11 @@ pub(crate) struct Parts {
     pub(crate) streams: Streams,
 }
 
-/// The log thread, and what the node needs to end it.
+/// The log thread but for what it writes with, and what the node needs to end it.
 pub(crate) struct LogParts {
-    pub(crate) thread: LogThread,
+    pub(crate) wiring: LogWiring,
     pub(crate) readers: LogReaders,
+    pub(crate) opened_by: OpenedBy,
     pub(crate) shared: Arc<LogShared>,
     pub(crate) bell: Bell,
 }
@@ -68,10 +72,11 @@ const LOG_LANE_BATCHES: usize = 1024;
 
 /// Opens the listeners and lays the lanes, to the log too if there is one.
 ///
-/// That was opened before: a node whose log is damaged must not hold a port.
+/// That was opened before: a node whose log is damaged must not hold a port. It stays the caller's, who tries again where this
+/// fails.
 pub(crate) fn parts(
     config: Arc<Config>,
-    opened: Option<OpenedLog>,
+    opened: Option<&OpenedLog>,
     extensions: Extensions,
 ) -> Result<Parts, NodeError> {
     let Extensions { hooks, progress: _, on_bound, strategists: _ } = extensions;
@@ -100,8 +105,8 @@ pub(crate) fn parts(
         }
         None => None,
     };
-    let reader = opened.as_ref().map(|opened| opened.readers.streams.clone());
-    let recovered = opened.as_ref().map_or(Ok(None), |opened| opened.readers.recovered())?;
+    let reader = opened.map(|opened| opened.readers.streams.clone());
+    let recovered = opened.map_or(Ok(None), |opened| opened.readers.recovered())?;
     let (feeds, log) = match opened {
         Some(opened) => lay_log(&config, opened, &bells),
         None => ((0..shards).map(|_| None).collect(), None),
@@ -140,8 +145,8 @@ pub(crate) fn parts(
     }
     let handshakes = (handshakes.threads, handshakes.room);
     let streams = Streams::new(reader, config);
-    let kept = recovered;
-    Ok(Parts { shared, shards: built, log, kept, pages, hooks, passwords, handshakes, sn, listeners: urls, streams })
+    let shares = recovered.map(|recovered| recovered.shares);
+    Ok(Parts { shared, shards: built, log, shares, pages, hooks, passwords, handshakes, sn, listeners: urls, streams })
 }
 
 fn open_event_loops(threads: usize) -> Result<Vec<EventLoop>, NodeError> {
@@ -185,8 +190,8 @@ impl Wake for Unpark {
     }
 }
 
-fn lay_log(config: &Config, opened: OpenedLog, shards: &[Bell]) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
-    let OpenedLog { writers, readers } = opened;
+fn lay_log(config: &Config, opened: &OpenedLog, shards: &[Bell]) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
+    let OpenedLog { writers, readers, opened_by } = opened;
     let unpark = Unpark::default();
     let bell = Bell::new(unpark.clone());
     let scale_bytes = writers.scale_bytes().unwrap_or(config.limits.log_segment_bytes);
@@ -206,8 +211,9 @@ fn lay_log(config: &Config, opened: OpenedLog, shards: &[Bell]) -> (Vec<Option<L
         feeds.push(Some(LogFeed::new(to_log, shared.clone(), shard, routes.clone(), bytes_max)));
         inlets.push(inlet);
     }
-    let thread = LogThread::new(writers, inlets, shards.to_vec(), bell.clone(), unpark, shared.clone());
-    (feeds, Some(LogParts { thread, readers, shared, bell }))
+    let wiring = LogWiring { inlets, shards: shards.to_vec(), bell: bell.clone(), unpark, shared: shared.clone() };
+    let (readers, opened_by) = (readers.clone(), opened_by.clone());
+    (feeds, Some(LogParts { wiring, readers, opened_by, shared, bell }))
 }
 
 /// For each shard its lanes out and in.

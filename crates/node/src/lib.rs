@@ -113,7 +113,7 @@ pub use life::Failure;
 pub use memory::memory_notices;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use one_line::{is_hidden, one_line};
-pub use opened_log::{OpenLog, OpenedLog};
+pub use opened_log::{NotServed, OpenLog, OpenedLog};
 pub use placement::{NodeId, Owner, Placement};
 pub use session_pages::{SessionOrder, SessionQuery};
 pub use session_reports::Emptied;

@@ -3,6 +3,10 @@
 //! A node serves on one log after another, or on the same one again within a process: whoever ends serving has all that was
 //! acknowledged on disk, and hands on the writers as they are.
 
+mod not_served;
+mod opened_by;
+
+use std::fmt;
 use std::path::Path;
 
 use lapwing_store::journal::{JournalConfig, JournalReader};
@@ -14,6 +18,9 @@ use crate::error::NodeError;
 use crate::log::{Keeper, LogWriters};
 use crate::shard::Recovered;
 use crate::start_progress::StartProgress;
+
+pub use not_served::NotServed;
+pub(crate) use opened_by::OpenedBy;
 
 /// Opens a log; tests pass one with a faulty disk under it.
 pub type OpenLog =
@@ -28,6 +35,7 @@ const KEEPERS_BYTES_MAX: usize = 128 << 20;
 pub struct OpenedLog {
     pub(crate) writers: LogWriters,
     pub(crate) readers: LogReaders,
+    pub(crate) opened_by: OpenedBy,
 }
 
 /// What reads it, for whoever wants; as good while somebody writes.
@@ -35,7 +43,14 @@ pub struct OpenedLog {
 pub(crate) struct LogReaders {
     pub(crate) streams: LogReader,
     /// Those of the data groups, unless nothing of them is kept.
-    pub(crate) kept: Option<(JournalReader, DataGroups)>,
+    pub(crate) kept: Option<KeptReader>,
+}
+
+/// What reads the data groups: their entries, and the states that these add up to.
+#[derive(Clone)]
+pub(crate) struct KeptReader {
+    pub(crate) reader: JournalReader,
+    pub(crate) data_groups: DataGroups,
 }
 
 /// The log as it is opened outside of tests.
@@ -53,8 +68,7 @@ impl OpenedLog {
     }
 
     pub(crate) fn open_by(config: &Config, open: OpenLog, progress: &StartProgress) -> Result<Option<Self>, NodeError> {
-        let wanted = |_: &&Path| config.keeps_sessions() || !config.streams.is_empty();
-        let Some(dir) = config.data_dir.as_deref().filter(wanted) else { return Ok(None) };
+        let Some(dir) = opened_by::folder_of(config) else { return Ok(None) };
         let log_config = LogConfig {
             body_bytes_max: config.packet_bytes_max() as usize + ENVELOPE_EXTRA_BYTES,
             ..LogConfig::default()
@@ -64,7 +78,8 @@ impl OpenedLog {
             true => open_groups(&streams, config, progress).map(|(keeper, kept)| (Some(keeper), Some(kept)))?,
             false => (None, None),
         };
-        Ok(Some(OpenedLog { writers: LogWriters { streams, keeper }, readers: LogReaders { streams: reader, kept } }))
+        let (writers, readers) = (LogWriters { streams, keeper }, LogReaders { streams: reader, kept });
+        Ok(Some(OpenedLog { writers, readers, opened_by: OpenedBy::new(config) }))
     }
 
     /// Commits what waits, names the log's end and gives the folder back.
@@ -76,13 +91,19 @@ impl OpenedLog {
     }
 }
 
+impl fmt::Debug for OpenedLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenedLog").field("opened_by", &self.opened_by).finish_non_exhaustive()
+    }
+}
+
 impl LogReaders {
     /// What shards make their clients of, as it is on disk now; nobody writes meanwhile.
     ///
     /// # Errors
     /// `Store`.
     pub(crate) fn recovered(&self) -> Result<Option<Recovered>, NodeError> {
-        let Some((reader, data_groups)) = self.kept.clone() else { return Ok(None) };
+        let Some(KeptReader { reader, data_groups }) = self.kept.clone() else { return Ok(None) };
         let next_index = next_indexes(&reader)?;
         let shares = data_groups.shares().into();
         Ok(Some(Recovered { next_index, data_groups, shares, reader }))
@@ -104,7 +125,7 @@ fn open_groups(
     writer: &LogWriter,
     config: &Config,
     progress: &StartProgress,
-) -> Result<(Keeper, (JournalReader, DataGroups)), NodeError> {
+) -> Result<(Keeper, KeptReader), NodeError> {
     let body_bytes_max = config.packet_bytes_max() as usize + KEEPERS_BYTES_MAX;
     let (segment_bytes, init_zero) = (config.limits.log_segment_bytes, config.log_init_zero);
     let journal_config = JournalConfig { segment_bytes, body_bytes_max, init_zero, ..JournalConfig::default() };
@@ -112,5 +133,5 @@ fn open_groups(
     let (data_groups, extents) = DataGroups::recover(&reader, progress)?;
     let recovered = (data_groups.clone(), extents);
     let keeper = Keeper::new(journal, reader.clone(), recovered, config.limits.log_snapshot_bytes)?;
-    Ok((keeper, (reader, data_groups)))
+    Ok((keeper, KeptReader { reader, data_groups }))
 }

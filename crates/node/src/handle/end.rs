@@ -47,11 +47,21 @@ impl Handle {
     /// another [`Handle::serve`] in this process goes on with it. `None`: nothing is kept, or the disk was full.
     ///
     /// # Errors
-    /// As [`Handle::stop`].
+    /// As [`Handle::stop`]; a log that is whole, because something else has failed, is closed.
     pub fn end_serving(self) -> Result<Option<OpenedLog>, NodeError> {
-        let writers = self.end_threads(Some);
-        self.unfailed()?;
-        Ok(writers.zip(self.log_readers.clone()).map(|(writers, readers)| OpenedLog { writers, readers }))
+        let opened = self.opened_with(self.end_threads(Some));
+        if let Err(failure) = self.unfailed() {
+            // What fails first is what somebody has to see to.
+            let _ = opened.map(OpenedLog::close);
+            return Err(failure);
+        }
+        Ok(opened)
+    }
+
+    /// The log again, when no thread writes it.
+    pub(super) fn opened_with(&self, writers: Option<LogWriters>) -> Option<OpenedLog> {
+        let opened = writers.zip(self.opened.clone());
+        opened.map(|(writers, (readers, opened_by))| OpenedLog { writers, readers, opened_by })
     }
 
     fn unfailed(&self) -> Result<(), NodeError> {
@@ -66,7 +76,7 @@ impl Handle {
     }
 
     /// `behind`: what becomes of what the log thread wrote with, if that is whole.
-    fn end_threads(&self, behind: impl FnOnce(LogWriters) -> Option<LogWriters>) -> Option<LogWriters> {
+    pub(super) fn end_threads(&self, behind: impl FnOnce(LogWriters) -> Option<LogWriters>) -> Option<LogWriters> {
         self.shared.enter(Phase::Stopping);
         let threads = std::mem::take(&mut *self.threads());
         for shard in threads.shards.into_iter().chain(threads.handshakes) {

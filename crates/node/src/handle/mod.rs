@@ -2,6 +2,7 @@
 
 mod audit;
 mod bans;
+mod begin;
 mod end;
 mod groups;
 mod health;
@@ -17,34 +18,26 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use crate::assemble::{self, HookParts, LogParts, PageParts, Parts};
-use crate::audit::lay_audit;
-use crate::clock::lay_timekeeper;
 use crate::config::Config;
 use crate::error::NodeError;
 use crate::extensions::Extensions;
-use crate::handshakes::{HandshakeRoom, HandshakeThread};
+use crate::handshakes::HandshakeRoom;
 use crate::hooks::HookControl;
 use crate::life::{Failure, Phase};
 use crate::listeners::Listeners;
 use crate::log::{LogShared, LogWriters};
 use crate::mailbox::Bell;
 use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics};
-use crate::opened_log::{LogReaders, OpenLog, OpenedLog, open_log};
-use crate::passwords::{PasswordControl, PasswordParts};
+use crate::opened_log::{KeptReader, LogReaders, OpenLog, OpenedBy, OpenedLog, open_log};
+use crate::passwords::PasswordControl;
 use crate::queue_pages::PageControl;
 use crate::reload::Reload;
-use crate::shard::{Recovered, Shard, ranked_holds};
+use crate::shard::ranked_holds;
 use crate::shared::Shared;
 use crate::sn::{SnCounters, SnThread};
 use crate::streams::Streams;
-use crate::token_keys::KeyThread;
 use health::Turns;
 use notices::Told;
-use spawn::{
-    spawn_audit, spawn_handshakes, spawn_hooks, spawn_log, spawn_pages, spawn_password_worker, spawn_passwords,
-    spawn_shard, spawn_sn, spawn_timekeeper, spawn_token_keys,
-};
 use stream_losses::StreamLosses;
 
 pub use bans::Ban;
@@ -60,9 +53,8 @@ pub struct Handle {
     listeners: Vec<String>,
     streams: Streams,
     log: Option<(Arc<LogShared>, Bell)>,
-    log_readers: Option<LogReaders>,
-    /// What is kept of sessions and retained messages, if anything is.
-    kept: Option<Recovered>,
+    /// What the log is, beside who writes it.
+    opened: Option<(LogReaders, OpenedBy)>,
     pages: Option<Arc<PageControl>>,
     hooks: Option<Arc<HookControl>>,
     passwords: Arc<PasswordControl>,
@@ -112,25 +104,7 @@ impl Handle {
     fn start_by(config: Config, open: OpenLog, extensions: Extensions) -> Result<Self, NodeError> {
         config.check()?;
         let opened = OpenedLog::open_by(&config, open, &extensions.progress)?;
-        Self::serve(config, opened, extensions)
-    }
-
-    /// Opens the listeners and starts the threads on a log that is open: of [`OpenedLog::open`], or of a serving before that has
-    /// ended ([`Handle::end_serving`]). Clients can connect when it returns.
-    ///
-    /// # Errors
-    /// As [`Handle::start_with`]; the log is given back to the disk then.
-    pub fn serve(config: Config, opened: Option<OpenedLog>, mut extensions: Extensions) -> Result<Self, NodeError> {
-        config.check()?;
-        let strategists = std::mem::take(&mut extensions.strategists);
-        let parts = assemble::parts(Arc::new(config), opened, extensions)?;
-        for (name, strategist) in strategists {
-            parts.shared.strategies.start(&name, strategist)?;
-        }
-        for (name, group) in &parts.shared.config.groups {
-            parts.shared.check_strategy(name, group)?;
-        }
-        Self::run(parts)
+        Self::serve(config, opened, extensions).map_err(|not_served| not_served.close())
     }
 
     /// As [`Handle::start`], with a log that the caller opened: the seam at which tests inject faults of the disk.
@@ -140,88 +114,6 @@ impl Handle {
     #[doc(hidden)]
     pub fn start_with_log(config: Config, open: OpenLog) -> Result<Self, NodeError> {
         Self::start_by(config, open, Extensions::default())
-    }
-
-    fn run(parts: Parts) -> Result<Self, NodeError> {
-        place::watch();
-        let Parts { shared, shards, log, kept, pages, hooks, passwords, handshakes, sn, listeners, streams } = parts;
-        let PasswordParts { thread: password_thread, workers, control: passwords } = passwords;
-        if let Some(Recovered { shares, .. }) = &kept {
-            shared.redeclare_groups(shares);
-        }
-        let (handshake_threads, handshakes) = handshakes;
-        let (log_thread, log_readers, log) = match log {
-            Some(LogParts { thread, readers, shared, bell }) => (Some(thread), Some(readers), Some((shared, bell))),
-            None => (None, None, None),
-        };
-        let (page_thread, pages) = match pages {
-            Some(PageParts { thread, control }) => (Some(thread), Some(control)),
-            None => (None, None),
-        };
-        let (hook_thread, hooks) = match hooks {
-            Some(HookParts { thread, control }) => (Some(thread), Some(control)),
-            None => (None, None),
-        };
-        let handle = Handle {
-            counters: shards
-                .iter()
-                .map(Shard::counters)
-                .chain(handshake_threads.iter().map(HandshakeThread::counters))
-                .collect(),
-            shared,
-            listeners,
-            streams,
-            log,
-            log_readers,
-            kept,
-            pages,
-            hooks,
-            passwords,
-            handshakes,
-            sn: sn.as_ref().map(SnThread::counters),
-            abandoned: AtomicBool::new(false),
-            turns: Turns::default(),
-            told: Told::default(),
-            stream_losses: StreamLosses::default(),
-            threads: Mutex::new(Threads::default()),
-        };
-        // From here on a failure drops the handle, and that stops the threads begun so far.
-        if let Some(audit) = lay_audit(&handle.shared)? {
-            handle.threads().audit = Some(spawn_audit(&handle.shared, audit)?);
-            handle.audit_accepted_losses();
-        }
-        if let Some(log_thread) = log_thread {
-            handle.threads().log = Some(spawn_log(&handle.shared, log_thread)?);
-        }
-        if let Some(page_thread) = page_thread {
-            handle.threads().pages = Some(spawn_pages(&handle.shared, page_thread)?);
-        }
-        if let Some(hook_thread) = hook_thread {
-            handle.threads().hooks = Some(spawn_hooks(&handle.shared, hook_thread)?);
-        }
-        let spawned = spawn_passwords(&handle.shared, password_thread)?;
-        handle.threads().passwords.push(spawned);
-        for worker in workers {
-            let spawned = spawn_password_worker(&handle.shared, worker)?;
-            handle.threads().passwords.push(spawned);
-        }
-        spawn_token_keys(&handle.shared, KeyThread::new(&handle.shared))?;
-        if let Some((timekeeper, stop)) = lay_timekeeper(&handle.shared) {
-            handle.threads().timekeeper = Some((spawn_timekeeper(&handle.shared, timekeeper)?, stop));
-        }
-        for thread in handshake_threads {
-            let thread = spawn_handshakes(&handle.shared, thread)?;
-            handle.threads().handshakes.push(thread);
-        }
-        if let Some(thread) = sn {
-            let thread = spawn_sn(&handle.shared, thread)?;
-            handle.threads().sn = Some(thread);
-        }
-        for shard in shards {
-            let thread = spawn_shard(&handle.shared, shard)?;
-            handle.threads().shards.push(thread);
-        }
-        Ok(handle)
     }
 
     /// The addresses that clients connect to, with their real ports.
@@ -285,7 +177,7 @@ impl Handle {
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
             metrics.extend(LogCounters::collect(reader, log));
         }
-        if let Some(Recovered { reader, data_groups, .. }) = &self.kept {
+        if let Some(KeptReader { reader, data_groups }) = self.kept() {
             metrics.extend(journal_metrics(reader, data_groups));
         }
         if let Some(pages) = &self.pages {
@@ -312,6 +204,11 @@ impl Handle {
     /// Whether memory is above `memory_high_bytes`.
     pub fn is_memory_high(&self) -> bool {
         self.shared.memory.is_high()
+    }
+
+    /// What is kept of sessions and retained messages, if anything is.
+    fn kept(&self) -> Option<&KeptReader> {
+        self.opened.as_ref().and_then(|(readers, _)| readers.kept.as_ref())
     }
 
     fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {

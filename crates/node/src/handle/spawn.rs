@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 
 use super::place;
@@ -10,7 +11,7 @@ use crate::clock::TimekeeperThread;
 use crate::error::NodeError;
 use crate::handshakes::HandshakeThread;
 use crate::hooks::HookThread;
-use crate::log::{LogThread, LogWriters};
+use crate::log::{LogThread, LogWiring, LogWriters};
 use crate::one_line::one_line;
 use crate::passwords::{PasswordThread, PasswordWorker};
 use crate::queue_pages::PageThread;
@@ -30,17 +31,29 @@ pub(super) fn spawn_shard(shared: &Arc<Shared>, mut shard: Shard) -> Result<Join
     })
 }
 
-/// Gives back what it wrote with, unless it has failed or the disk was full at its end.
-pub(super) fn spawn_log(shared: &Arc<Shared>, log: LogThread) -> Result<JoinHandle<Option<LogWriters>>, NodeError> {
+/// Takes `writers`, where a thread can be had. That gives them back at its end, unless it has failed or the disk was full.
+pub(super) fn spawn_log(
+    shared: &Arc<Shared>,
+    wiring: LogWiring,
+    writers: &mut Option<LogWriters>,
+) -> Result<JoinHandle<Option<LogWriters>>, NodeError> {
     let shared = shared.clone();
-    spawn("lapwing-log".into(), move || {
+    let (hand_over, handed) = sync_channel::<Box<LogWriters>>(1);
+    let thread = spawn("lapwing-log".into(), move || {
         let mut writers = None;
         guarded(&shared, || {
-            writers = log.run()?;
+            if let Ok(handed) = handed.recv() {
+                writers = LogThread::new(*handed, wiring).run()?;
+            }
             Ok(())
         });
         writers
-    })
+    })?;
+    if let Some(writers) = writers.take() {
+        // It waits for them, so somebody takes them.
+        let _ = hand_over.send(Box::new(writers));
+    }
+    Ok(thread)
 }
 
 pub(super) fn spawn_audit(shared: &Arc<Shared>, audit: AuditThread) -> Result<JoinHandle<()>, NodeError> {

@@ -30,5 +30,5 @@ pub(crate) use batch::LogBatch;
 pub(crate) use feed::{LogFeed, StreamRoute};
 pub(crate) use keeper::Keeper;
 pub(crate) use shared::LogShared;
-pub(crate) use thread::{LogThread, now_us};
+pub(crate) use thread::{LogThread, LogWiring, now_us};
 pub(crate) use writers::LogWriters;

@@ -28,6 +28,15 @@ const ROOM_PAUSE: Duration = Duration::from_millis(1);
 /// How often the length of the data groups' log is looked after.
 const TEND_EVERY: Duration = Duration::from_millis(100);
 
+/// What connects a log thread to the shards.
+pub(crate) struct LogWiring {
+    pub(crate) inlets: Vec<Inlet<LogBatch>>,
+    pub(crate) shards: Vec<Bell>,
+    pub(crate) bell: Bell,
+    pub(crate) unpark: Unpark,
+    pub(crate) shared: Arc<LogShared>,
+}
+
 /// The log thread's state; [`LogThread::run`] is its life.
 pub(crate) struct LogThread {
     writers: LogWriters,
@@ -48,14 +57,8 @@ pub(crate) struct LogThread {
 }
 
 impl LogThread {
-    pub(crate) fn new(
-        writers: LogWriters,
-        inlets: Vec<Inlet<LogBatch>>,
-        shards: Vec<Bell>,
-        bell: Bell,
-        unpark: Unpark,
-        shared: Arc<LogShared>,
-    ) -> Self {
+    pub(crate) fn new(writers: LogWriters, wiring: LogWiring) -> Self {
+        let LogWiring { inlets, shards, bell, unpark, shared } = wiring;
         let now = Instant::now();
         LogThread {
             writers,

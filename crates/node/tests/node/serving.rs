@@ -1,11 +1,13 @@
 //! A node that ends serving and serves again within a process, on a log that stays open.
 
+use std::net::TcpListener;
 use std::path::Path;
 
 use lapwing_codec::{Ack, Packet, QoS, SubscriptionOptions};
 use lapwing_node::{Config, Extensions, Handle, OpenedLog};
 
 use crate::client::Client;
+use crate::inspect::spoil;
 use crate::packets::{id, lasting};
 use crate::{config, connect};
 
@@ -115,4 +117,91 @@ fn a_port_is_free_when_serving_is_over() {
     let again = serve(in_memory, &mut None);
     assert_eq!(again.listeners(), listen);
     connect(&again, "somebody");
+}
+
+/// Does a node refuse to serve on the log of another folder, on one with other streams, and without the one that it needs?
+#[test]
+fn a_log_is_served_as_it_was_opened() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut with_stream = on_disk(dir.path(), 1);
+    with_stream.streams = config(r#"{"data_dir": "d", "streams": {"readings": {"filter": "r/#"}}}"#).streams;
+    for (wanted, key) in [(on_disk(other.path(), 1), "data_dir"), (with_stream, "streams")] {
+        let log = OpenedLog::open(&on_disk(dir.path(), 1)).unwrap();
+        let error = Handle::serve(wanted, log, Extensions::default()).err().expect("it is another");
+        assert!(error.to_string().starts_with(&format!("configuration key {key}: is ")), "{error}");
+    }
+    let error =
+        Handle::serve(on_disk(dir.path(), 1), None, Extensions::default()).err().expect("it would keep nothing");
+    assert!(error.to_string().contains("no log was opened"), "{error}");
+}
+
+/// A folder in which the last commit brought a retained message, and the end of the log is named nowhere (if the machine has
+/// not slept for so long meanwhile that the log thread had nothing else to do).
+fn without_named_end() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let node = serve(on_disk(dir.path(), 1), &mut OpenedLog::open(&on_disk(dir.path(), 1)).unwrap());
+    connect(&node, "sender").publish_retained("state", b"last-words");
+    drop(node.end_serving().unwrap());
+    dir
+}
+
+/// Whether damage in the last commit is known for that, and not for a write that a crash has cut: whoever closes the log names
+/// its end.
+fn is_end_named(dir: &Path) -> bool {
+    spoil(dir, b"last-words");
+    Handle::start(on_disk(dir, 1)).err().is_some_and(|error| error.code() == "data_corrupt")
+}
+
+/// Does a serving that fails give the log back as it was, whether its listeners or something behind them cannot be had?
+#[test]
+fn who_cannot_serve_has_the_log_and_tries_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut on_taken_port = on_disk(dir.path(), 2);
+    on_taken_port.listen = vec![format!("tcp://{}", taken.local_addr().unwrap())];
+    let mut without_trail = on_disk(dir.path(), 2);
+    without_trail.audit.file = Some(dir.path().join("nowhere/audit.jsonl"));
+
+    let mut log = OpenedLog::open(&on_disk(dir.path(), 1)).unwrap();
+    let node = serve(on_disk(dir.path(), 1), &mut log);
+    Client::connect_with(&node, &lasting("keeper")).0.subscribe("t/#", QOS1);
+    let mut sender = connect(&node, "sender");
+    (0..MESSAGES).for_each(|n| sender.publish_acked("t/1", format!("0/{n}").as_bytes()));
+    log = node.end_serving().unwrap();
+    for (config, code) in [(on_taken_port, "address_in_use"), (without_trail, "config")] {
+        let not_served = Handle::serve(config, log, Extensions::default()).err().expect("it cannot");
+        assert_eq!(not_served.error.code(), code, "{not_served}");
+        log = not_served.log;
+    }
+    let node = serve(on_disk(dir.path(), 2), &mut log);
+    let (mut keeper, is_present) = Client::connect_with(&node, &lasting("keeper"));
+    assert!(is_present);
+    expect_round(&mut keeper, 0);
+}
+
+/// Does a start that fails behind the opening of its log close it, as a stop does?
+#[test]
+fn a_start_that_fails_closes_its_log() {
+    let dir = without_named_end();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut on_taken_port = on_disk(dir.path(), 1);
+    on_taken_port.listen = vec![format!("tcp://{}", taken.local_addr().unwrap())];
+    let error = Handle::start(on_taken_port).err().expect("somebody has the port");
+    assert_eq!(error.code(), "address_in_use");
+    assert!(is_end_named(dir.path()));
+}
+
+/// Is the log closed as at a stop where the node has failed, and not its log, and is the failure what is returned?
+#[cfg(debug_assertions)]
+#[test]
+fn a_serving_that_has_failed_closes_its_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = serve(on_disk(dir.path(), 1), &mut OpenedLog::open(&on_disk(dir.path(), 1)).unwrap());
+    let mut sender = connect(&node, "sender");
+    sender.publish_retained("state", b"last-words");
+    sender.publish("$fault/panic", b"a shard fails", QoS::AtMostOnce, None);
+    crate::eventually("it has failed", || node.failure().is_some());
+    let failure = node.end_serving().err().expect("it has failed");
+    assert_eq!(failure.code(), "defect");
+    assert!(is_end_named(dir.path()));
 }
