@@ -1,0 +1,265 @@
+//! Connections to the other nodes of the cluster: made, judged, read and written; frames go to who hears them.
+//!
+//! Of two nodes the one with the lower number connects. What is no word of a node of this cluster is cut and counted; nothing
+//! else is felt.
+
+mod dial;
+mod hello;
+mod link;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use lapwing_peer::{Fault, Frame, Hello, NodeId, Refusal};
+use lapwing_replica::FrameFault;
+use lapwing_transport::{AcceptError, PeerListener, PeerRefusal, PeerTls};
+use mio::{Registry, Token};
+use slab::Slab;
+use thiserror::Error;
+
+use dial::Dials;
+pub(crate) use hello::{Introduced, NEWEST_LEVEL, Own, level_of};
+use link::Link;
+
+/// How long a connection may take until both have said who they are.
+const INTRODUCTION_MAX: Duration = Duration::from_secs(5);
+/// Connections that have not said who they are; those on top are not taken.
+const STRANGERS_MAX: usize = 64;
+/// The event of the listener; those of connections are behind it.
+const LISTENER: usize = 0;
+
+/// Who hears what connections bring.
+pub(crate) trait Hear {
+    /// Appends this node's hello.
+    fn say_hello(&self, out: &mut Vec<u8>);
+    /// Judges another node's.
+    ///
+    /// # Errors
+    /// Why it is not spoken to.
+    fn judge(&self, hello: &Hello<'_>) -> Result<Introduced, Refusal>;
+    /// There is a connection to a node; one that was there before is over.
+    fn opened(&mut self, introduced: &Introduced);
+    /// The connection to a node is over.
+    fn closed(&mut self, peer: NodeId);
+    /// A frame has come.
+    ///
+    /// # Errors
+    /// It is no word of that node.
+    fn frame(&mut self, peer: NodeId, frame: &Frame<'_>) -> Result<(), FrameFault>;
+    /// Appends what goes to a node, until there are `bytes_max` bytes.
+    fn fill(&mut self, peer: NodeId, bytes_max: usize, out: &mut Vec<u8>);
+}
+
+/// Why a connection is over.
+#[derive(Debug, Error)]
+pub(crate) enum Cut {
+    /// The other node has ended it.
+    #[error("it has ended the connection")]
+    Ended,
+    /// The network.
+    #[error("{0}")]
+    Io(io::Error),
+    /// Certificates, or no TLS at all.
+    #[error("{0}")]
+    Tls(PeerRefusal),
+    /// It came for something else.
+    #[error("it does not come to speak as a node")]
+    Protocol,
+    /// It is another node than its certificate, or than was to be there.
+    #[error("it is not the node that it says to be")]
+    OtherNode,
+    /// No frame.
+    #[error("{0}")]
+    Frame(Fault),
+    /// A frame that is not for here.
+    #[error("{0}")]
+    FrameFault(FrameFault),
+    /// This node does not speak to it.
+    #[error("{0}")]
+    Refused(Refusal),
+    /// It does not speak to this node.
+    #[error("it refuses this node: {words}")]
+    RefusedByPeer {
+        /// [`Refusal::code`].
+        code: u8,
+        /// Its words.
+        words: String,
+    },
+    /// It has not said who it is.
+    #[error("it has not said who it is")]
+    Silent,
+    /// Another connection of the same node has taken its place.
+    #[error("it has made another connection")]
+    Replaced,
+}
+
+impl Cut {
+    /// A short, stable name, for counters.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Cut::Ended => "ended",
+            Cut::Io(_) => "io",
+            Cut::Tls(refusal) => refusal.name(),
+            Cut::Protocol => "protocol",
+            Cut::OtherNode => "other_node",
+            Cut::Frame(fault) | Cut::FrameFault(FrameFault::Frame(fault)) => fault.kind.name(),
+            Cut::FrameFault(_) => "malformed",
+            Cut::Refused(_) => "refused",
+            Cut::RefusedByPeer { .. } => "by_peer",
+            Cut::Silent => "silent",
+            Cut::Replaced => "replaced",
+        }
+    }
+}
+
+/// All connections of a node.
+pub(crate) struct Links {
+    own: NodeId,
+    tls: PeerTls,
+    listener: PeerListener,
+    links: Slab<Link>,
+    dials: Dials,
+    cuts: BTreeMap<&'static str, u64>,
+    /// The last words of who does not speak to this node, by node.
+    refusals: BTreeMap<NodeId, String>,
+}
+
+impl Links {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// The kernel refuses to watch the listener.
+    pub(crate) fn new(own: NodeId, tls: PeerTls, mut listener: PeerListener, registry: &Registry) -> io::Result<Links> {
+        listener.register(registry, Token(LISTENER))?;
+        let (links, dials) = (Slab::new(), Dials::default());
+        Ok(Links { own, tls, listener, links, dials, cuts: BTreeMap::new(), refusals: BTreeMap::new() })
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
+    /// Who belongs to the cluster, and where: nodes with higher numbers are connected to.
+    pub(crate) fn set_members<'a>(&mut self, members: impl Iterator<Item = (NodeId, &'a [String])>) {
+        let own = self.own;
+        self.dials.set(members.filter(|(node, _)| *node > own));
+    }
+
+    /// Events of the kernel, by token: whether it can be read, and written.
+    pub(crate) fn happened(&mut self, token: Token, registry: &Registry, hear: &mut impl Hear, now: Instant) {
+        match token.0.checked_sub(LISTENER + 1) {
+            None => self.accept(registry, now),
+            Some(place) => self.go_on(place, registry, hear),
+        }
+    }
+
+    fn accept(&mut self, registry: &Registry, now: Instant) {
+        loop {
+            match self.listener.accept(&self.tls, false) {
+                Ok(Some(stream)) => {
+                    let strangers = self.links.iter().filter(|(_, link)| link.introduced.is_none()).count();
+                    if strangers < STRANGERS_MAX {
+                        self.add(Link::new(stream, None, now), registry);
+                    } else {
+                        self.count("strangers");
+                    }
+                }
+                Ok(None) => return,
+                Err(AcceptError::Connection(_)) => self.count("io"),
+                // It is tried again with the next one that comes.
+                Err(_) => return self.count("descriptors"),
+            }
+        }
+    }
+
+    fn add(&mut self, mut link: Link, registry: &Registry) {
+        let entry = self.links.vacant_entry();
+        match link.stream.register(registry, Token(entry.key() + LISTENER + 1)) {
+            Ok(()) => drop(entry.insert(link)),
+            Err(_) => self.count("io"),
+        }
+    }
+
+    /// Reads what a connection has, and writes what waits for it.
+    fn go_on(&mut self, place: usize, registry: &Registry, hear: &mut impl Hear) {
+        let Some(link) = self.links.get_mut(place) else { return };
+        let was_known = link.peer().is_some();
+        let went_on = link.read(hear).and_then(|()| link.write());
+        let peer = link.peer();
+        if let Some(peer) = peer.filter(|_| !was_known) {
+            self.refusals.remove(&peer);
+            self.dials.reached(peer);
+            self.replace(place, peer, registry);
+        }
+        if let Err(cut) = went_on {
+            self.cut(place, &cut, registry, hear);
+        }
+    }
+
+    /// Another connection of the same node is over; [`Hear::opened`] has taken this one in its place.
+    fn replace(&mut self, place: usize, peer: NodeId, registry: &Registry) {
+        let is_other = |(other, link): (usize, &Link)| (other != place && link.peer() == Some(peer)).then_some(other);
+        let others: Vec<usize> = self.links.iter().filter_map(is_other).collect();
+        for other in others {
+            let mut link = self.links.remove(other);
+            // A connection that is dropped is over, whatever the kernel says to this.
+            let _ = link.stream.deregister(registry);
+            self.count(Cut::Replaced.name());
+        }
+    }
+
+    fn cut(&mut self, place: usize, cut: &Cut, registry: &Registry, hear: &mut impl Hear) {
+        let mut link = self.links.remove(place);
+        let _ = link.stream.deregister(registry);
+        self.count(cut.name());
+        let peer = link.peer().or(link.dialled);
+        if let (Cut::RefusedByPeer { words, .. }, Some(peer)) = (cut, peer) {
+            self.refusals.insert(peer, words.clone());
+        }
+        if let Some(peer) = link.peer() {
+            hear.closed(peer);
+        }
+    }
+
+    /// Makes connections that are due, ends those that have not said who they are.
+    pub(crate) fn tick(&mut self, registry: &Registry, hear: &mut impl Hear, now: Instant) {
+        let links = &self.links;
+        let is_there = |node| links.iter().any(|(_, link)| link.peer() == Some(node) || link.dialled == Some(node));
+        for (node, address) in self.dials.due(now, is_there) {
+            match lapwing_transport::PeerStream::connect(address, &self.tls, Some(node.value())) {
+                Ok(stream) => self.add(Link::new(stream, Some(node), now), registry),
+                Err(_) => self.count("io"),
+            }
+        }
+        let is_silent = |link: &Link| link.introduced.is_none() && now - link.begun > INTRODUCTION_MAX;
+        let silent: Vec<usize> = self.links.iter().filter(|(_, link)| is_silent(link)).map(|(place, _)| place).collect();
+        silent.into_iter().for_each(|place| self.cut(place, &Cut::Silent, registry, hear));
+    }
+
+    /// Sends what there is for each node.
+    pub(crate) fn fill(&mut self, registry: &Registry, hear: &mut impl Hear) {
+        let places: Vec<usize> = self.links.iter().map(|(place, _)| place).collect();
+        for place in places {
+            if let Err(cut) = self.links[place].fill(hear) {
+                self.cut(place, &cut, registry, hear);
+            }
+        }
+    }
+
+    /// Connections that were cut, by reason.
+    pub(crate) fn cuts(&self) -> &BTreeMap<&'static str, u64> {
+        &self.cuts
+    }
+
+    /// What nodes have said that do not speak to this one.
+    pub(crate) fn refusals(&self) -> &BTreeMap<NodeId, String> {
+        &self.refusals
+    }
+
+    fn count(&mut self, reason: &'static str) {
+        *self.cuts.entry(reason).or_default() += 1;
+    }
+}
