@@ -47,11 +47,15 @@ impl Handle {
     /// another [`Handle::serve`] in this process goes on with it. `None`: nothing is kept, or the disk was full.
     ///
     /// # Errors
-    /// As [`Handle::stop`].
+    /// As [`Handle::stop`]; a log that is whole, because something else has failed, is closed.
     pub fn end_serving(self) -> Result<Option<OpenedLog>, NodeError> {
-        let writers = self.end_threads(Some);
-        self.unfailed()?;
-        Ok(self.opened_with(writers))
+        let opened = self.opened_with(self.end_threads(Some));
+        if let Err(failure) = self.unfailed() {
+            // What fails first is what somebody has to see to.
+            let _ = opened.map(OpenedLog::close);
+            return Err(failure);
+        }
+        Ok(opened)
     }
 
     /// The log again, when no thread writes it.

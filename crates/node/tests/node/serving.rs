@@ -190,3 +190,18 @@ fn a_start_that_fails_closes_its_log() {
     assert_eq!(error.code(), "address_in_use");
     assert!(is_end_named(dir.path()));
 }
+
+/// Is the log closed as at a stop where the node has failed, and not its log, and is the failure what is returned?
+#[cfg(debug_assertions)]
+#[test]
+fn a_serving_that_has_failed_closes_its_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = serve(on_disk(dir.path(), 1), &mut OpenedLog::open(&on_disk(dir.path(), 1)).unwrap());
+    let mut sender = connect(&node, "sender");
+    sender.publish_retained("state", b"last-words");
+    sender.publish("$fault/panic", b"a shard fails", QoS::AtMostOnce, None);
+    crate::eventually("it has failed", || node.failure().is_some());
+    let failure = node.end_serving().expect_err("it has failed");
+    assert_eq!(failure.code(), "defect");
+    assert!(is_end_named(dir.path()));
+}
