@@ -1,5 +1,6 @@
 //! Putting a node together: log, listeners, mailboxes between every pair of shards, shards.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 
@@ -7,6 +8,7 @@ use lapwing_store::StreamIndex;
 
 use crate::clock::NodeClock;
 use crate::config::{self, Config};
+use crate::data_groups::Share;
 use crate::error::NodeError;
 use crate::event_loop::EventLoop;
 use crate::extensions::Extensions;
@@ -31,7 +33,8 @@ pub(crate) struct Parts {
     pub(crate) shared: Arc<Shared>,
     pub(crate) shards: Vec<Shard>,
     pub(crate) log: Option<LogParts>,
-    pub(crate) kept: Option<Recovered>,
+    /// Consumer groups that were kept.
+    pub(crate) shares: Option<Arc<BTreeMap<Box<str>, Share>>>,
     pub(crate) pages: Option<PageParts>,
     pub(crate) hooks: Option<HookParts>,
     pub(crate) passwords: PasswordParts,
@@ -142,8 +145,8 @@ pub(crate) fn parts(
     }
     let handshakes = (handshakes.threads, handshakes.room);
     let streams = Streams::new(reader, config);
-    let kept = recovered;
-    Ok(Parts { shared, shards: built, log, kept, pages, hooks, passwords, handshakes, sn, listeners: urls, streams })
+    let shares = recovered.map(|recovered| recovered.shares);
+    Ok(Parts { shared, shards: built, log, shares, pages, hooks, passwords, handshakes, sn, listeners: urls, streams })
 }
 
 fn open_event_loops(threads: usize) -> Result<Vec<EventLoop>, NodeError> {

@@ -43,7 +43,14 @@ pub struct OpenedLog {
 pub(crate) struct LogReaders {
     pub(crate) streams: LogReader,
     /// Those of the data groups, unless nothing of them is kept.
-    pub(crate) kept: Option<(JournalReader, DataGroups)>,
+    pub(crate) kept: Option<KeptReader>,
+}
+
+/// What reads the data groups: their entries, and the states that these add up to.
+#[derive(Clone)]
+pub(crate) struct KeptReader {
+    pub(crate) reader: JournalReader,
+    pub(crate) data_groups: DataGroups,
 }
 
 /// The log as it is opened outside of tests.
@@ -96,7 +103,7 @@ impl LogReaders {
     /// # Errors
     /// `Store`.
     pub(crate) fn recovered(&self) -> Result<Option<Recovered>, NodeError> {
-        let Some((reader, data_groups)) = self.kept.clone() else { return Ok(None) };
+        let Some(KeptReader { reader, data_groups }) = self.kept.clone() else { return Ok(None) };
         let next_index = next_indexes(&reader)?;
         let shares = data_groups.shares().into();
         Ok(Some(Recovered { next_index, data_groups, shares, reader }))
@@ -118,7 +125,7 @@ fn open_groups(
     writer: &LogWriter,
     config: &Config,
     progress: &StartProgress,
-) -> Result<(Keeper, (JournalReader, DataGroups)), NodeError> {
+) -> Result<(Keeper, KeptReader), NodeError> {
     let body_bytes_max = config.packet_bytes_max() as usize + KEEPERS_BYTES_MAX;
     let (segment_bytes, init_zero) = (config.limits.log_segment_bytes, config.log_init_zero);
     let journal_config = JournalConfig { segment_bytes, body_bytes_max, init_zero, ..JournalConfig::default() };
@@ -126,5 +133,5 @@ fn open_groups(
     let (data_groups, extents) = DataGroups::recover(&reader, progress)?;
     let recovered = (data_groups.clone(), extents);
     let keeper = Keeper::new(journal, reader.clone(), recovered, config.limits.log_snapshot_bytes)?;
-    Ok((keeper, (reader, data_groups)))
+    Ok((keeper, KeptReader { reader, data_groups }))
 }

@@ -40,7 +40,7 @@ impl Handle {
     /// What this start has met in the place of entries that somebody has given up since the snapshots (`lapwing store repair`,
     /// `lapwing broker --accept-loss-of`): these work on files of a broker that does not run, so it is told here.
     pub(super) fn audit_accepted_losses(&self) {
-        let entries = self.kept.as_ref().map_or(0, |kept| kept.data_groups.lost());
+        let entries = self.kept().map_or(0, |kept| kept.data_groups.lost());
         if entries > 0 {
             self.shared.audit.happened(|| AuditEvent::now("losses_accepted", json!({"entries": entries})));
         }

@@ -25,7 +25,7 @@ use crate::log::{LogWiring, LogWriters};
 use crate::opened_log::{NotServed, OpenedBy, OpenedLog};
 use crate::passwords::{PasswordParts, PasswordThread, PasswordWorker};
 use crate::queue_pages::PageThread;
-use crate::shard::{Recovered, Shard};
+use crate::shard::Shard;
 use crate::sn::SnThread;
 use crate::strategies::Strategist;
 use crate::token_keys::KeyThread;
@@ -33,7 +33,7 @@ use crate::token_keys::KeyThread;
 /// What the threads of a node work on, before there are any.
 struct Work {
     strategists: Vec<(String, Box<dyn Strategist>)>,
-    /// Consumer groups that an earlier life has kept.
+    /// Consumer groups that were kept.
     shares: Option<Arc<BTreeMap<Box<str>, Share>>>,
     log: Option<LogWiring>,
     pages: Option<PageThread>,
@@ -67,7 +67,7 @@ impl Handle {
     }
 
     fn of(parts: Parts, strategists: Vec<(String, Box<dyn Strategist>)>) -> (Self, Work) {
-        let Parts { shared, shards, log, kept, pages, hooks, passwords, handshakes, sn, listeners, streams } = parts;
+        let Parts { shared, shards, log, shares, pages, hooks, passwords, handshakes, sn, listeners, streams } = parts;
         let PasswordParts { thread: password_thread, workers, control: passwords } = passwords;
         let (handshake_threads, handshakes) = handshakes;
         let (log_work, opened, log) = match log {
@@ -96,11 +96,10 @@ impl Handle {
             told: Told::default(),
             stream_losses: StreamLosses::default(),
             threads: Mutex::new(Threads::default()),
-            kept: kept.clone(),
         };
         let work = Work {
             strategists,
-            shares: kept.map(|Recovered { shares, .. }| shares),
+            shares,
             log: log_work,
             pages: page_thread,
             hooks: hook_thread,

@@ -28,11 +28,11 @@ use crate::listeners::Listeners;
 use crate::log::{LogShared, LogWriters};
 use crate::mailbox::Bell;
 use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics};
-use crate::opened_log::{LogReaders, OpenLog, OpenedBy, OpenedLog, open_log};
+use crate::opened_log::{KeptReader, LogReaders, OpenLog, OpenedBy, OpenedLog, open_log};
 use crate::passwords::PasswordControl;
 use crate::queue_pages::PageControl;
 use crate::reload::Reload;
-use crate::shard::{Recovered, ranked_holds};
+use crate::shard::ranked_holds;
 use crate::shared::Shared;
 use crate::sn::{SnCounters, SnThread};
 use crate::streams::Streams;
@@ -55,8 +55,6 @@ pub struct Handle {
     log: Option<(Arc<LogShared>, Bell)>,
     /// What the log is, beside who writes it.
     opened: Option<(LogReaders, OpenedBy)>,
-    /// What is kept of sessions and retained messages, if anything is.
-    kept: Option<Recovered>,
     pages: Option<Arc<PageControl>>,
     hooks: Option<Arc<HookControl>>,
     passwords: Arc<PasswordControl>,
@@ -179,7 +177,7 @@ impl Handle {
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
             metrics.extend(LogCounters::collect(reader, log));
         }
-        if let Some(Recovered { reader, data_groups, .. }) = &self.kept {
+        if let Some(KeptReader { reader, data_groups }) = self.kept() {
             metrics.extend(journal_metrics(reader, data_groups));
         }
         if let Some(pages) = &self.pages {
@@ -206,6 +204,11 @@ impl Handle {
     /// Whether memory is above `memory_high_bytes`.
     pub fn is_memory_high(&self) -> bool {
         self.shared.memory.is_high()
+    }
+
+    /// What is kept of sessions and retained messages, if anything is.
+    fn kept(&self) -> Option<&KeptReader> {
+        self.opened.as_ref().and_then(|(readers, _)| readers.kept.as_ref())
     }
 
     fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {

@@ -49,7 +49,7 @@ impl Handle {
         self.look_at_disk();
         self.look_at_shards();
         let streams = self.streams.reader().map(LogReader::take_notices).unwrap_or_default();
-        let kept = self.kept.as_ref().map(|kept| kept.reader.take_notices()).unwrap_or_default();
+        let kept = self.kept().map(|kept| kept.reader.take_notices()).unwrap_or_default();
         for notice in streams.iter().chain(&kept) {
             let kind = if let Notice::Unread(_) = notice { NoticeKind::Retention } else { NoticeKind::Log };
             self.audit_loss(notice);
@@ -79,7 +79,7 @@ impl Handle {
     /// kept for sessions, since the start.
     pub fn disk_syncs(&self) -> (u64, u64) {
         let streams = self.streams.reader().map(|reader| reader.counters().syncs()).unwrap_or_default();
-        let kept = self.kept.as_ref().map(|kept| kept.reader.counters().syncs()).unwrap_or_default();
+        let kept = self.kept().map(|kept| kept.reader.counters().syncs()).unwrap_or_default();
         (streams.0 + kept.0, streams.1 + kept.1)
     }
 

@@ -93,7 +93,7 @@ impl Handle {
     /// A session does not remember when its messages came, and may have left some of them in the log: their entries say it.
     /// What has gone from there meanwhile is left out.
     fn read_queue(&self, shown: &mut SessionDetail) -> Result<(), NodeError> {
-        let Some(kept) = &self.kept else { return Ok(()) };
+        let Some(kept) = self.kept() else { return Ok(()) };
         let now_ms = self.shared.now_ms();
         for queued in &mut shown.queue {
             let Some(index) = queued.entry else { continue };
