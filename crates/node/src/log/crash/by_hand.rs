@@ -118,6 +118,13 @@ impl Log {
         }
     }
 
+    /// The last entry that the newest snapshot has; 0: there is none.
+    pub(super) fn snapshot_index(&self) -> u64 {
+        let newest = || self.kept.reader.snapshot(DataGroupId(GROUP));
+        // One that gives way to the next just now is looked for in vain, and no third one is begun meanwhile.
+        newest().or_else(|_| newest()).expect("it can be read").map_or(0, |snapshot| snapshot.index())
+    }
+
     /// What the session waits for, in order.
     pub(super) fn queue(&self) -> Vec<u64> {
         let state = self.kept.data_groups.get(GROUP);
