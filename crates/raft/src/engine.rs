@@ -146,8 +146,8 @@ impl Engine {
         let question = eraftpb::Entry { data: translate::token_bytes(token).into(), ..eraftpb::Entry::default() };
         let mut message = eraftpb::Message { msg_type: MessageType::MsgReadIndex, ..eraftpb::Message::default() };
         message.set_entries(vec![question].into());
-        // It refuses nothing that was not looked at above.
-        let _ = self.raft.step(message);
+        let taken = self.raft.step(message);
+        debug_assert!(taken.is_ok(), "it refuses nothing that was not looked at above: {taken:?}");
         Ok(())
     }
 
@@ -243,8 +243,8 @@ impl Engine {
 
     /// A word to raft-rs that no peer can say.
     fn local(&mut self, msg_type: MessageType, from: u64, reject: bool) {
-        // What it answers to these is never a refusal.
-        let _ = self.raft.step(eraftpb::Message { msg_type, from, reject, ..eraftpb::Message::default() });
+        let taken = self.raft.step(eraftpb::Message { msg_type, from, reject, ..eraftpb::Message::default() });
+        debug_assert!(taken.is_ok(), "what it answers to {msg_type:?} of its own is never a refusal: {taken:?}");
     }
 
     fn take_reads(&mut self) -> Vec<ReadGrant> {

@@ -63,8 +63,9 @@ impl Engine {
 
     /// Appends an entry of this leader; its index.
     pub(super) fn append(&mut self, kind: &EntryKind) -> u64 {
-        // It refuses by size only, and there is no bound on that: the caller has one on what is under way.
-        let _ = self.raft.append_entry(&mut [translate::proposal(kind)]);
+        // There is no bound on what is uncommitted: the caller has one on what is under way.
+        let is_appended = self.raft.append_entry(&mut [translate::proposal(kind)]);
+        debug_assert!(is_appended, "it refuses by size only");
         self.has_unsent = true;
         self.raft.raft_log.last_index()
     }

@@ -79,7 +79,8 @@ impl Engine {
         let raft_snapshot = translate::snapshot(snapshot.at, &snapshot.membership);
         let leader = self.raft.leader_id;
         if leader == raft::INVALID_ID {
-            self.raft.restore(raft_snapshot);
+            let is_restored = self.raft.restore(raft_snapshot);
+            debug_assert!(is_restored, "a follower of this membership that lacks {:?} takes it", snapshot.at);
             return;
         }
         let mut message = eraftpb::Message {
@@ -90,8 +91,8 @@ impl Engine {
             ..eraftpb::Message::default()
         };
         message.set_snapshot(raft_snapshot);
-        // A follower takes what comes from its leader in its own term.
-        let _ = self.raft.step(message);
+        let taken = self.raft.step(message);
+        debug_assert!(taken.is_ok(), "a follower takes what comes from its leader in its own term: {taken:?}");
     }
 
     /// A leader told of a snapshot. raft-rs would throw the log away at once: it hears that the leader is there, and of
