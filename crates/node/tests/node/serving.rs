@@ -201,7 +201,7 @@ fn a_serving_that_has_failed_closes_its_log() {
     sender.publish_retained("state", b"last-words");
     sender.publish("$fault/panic", b"a shard fails", QoS::AtMostOnce, None);
     crate::eventually("it has failed", || node.failure().is_some());
-    let failure = node.end_serving().err().expect("it has failed");
+    let failure = node.end_serving().expect_err("it has failed");
     assert_eq!(failure.code(), "defect");
     assert!(is_end_named(dir.path()));
 }
