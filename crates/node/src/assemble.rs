@@ -95,7 +95,8 @@ pub(crate) fn parts(
     let shaking_loops = open_event_loops(if shaking.is_empty() { 0 } else { config.handshake_threads() as usize })?;
     let sn_loop = if bound.datagrams.is_empty() { None } else { Some(EventLoop::open()?) };
     let side_bells = shaking_loops.iter().chain(&sn_loop).map(EventLoop::bell).collect();
-    let shared = Arc::new(Shared::new(config.clone(), authority, clock, stamps, states, bells.clone(), side_bells));
+    let shared = Shared::new(config.clone(), authority, clock, stamps, states, bells.clone(), side_bells);
+    let shared = Arc::new(shared.bound_by(opened.and_then(|opened| opened.writers.lease())));
     let mut handshakes = lay_handshakes(&shared, shaking_loops, &shaking, &bells)?;
     let sn = match sn_loop {
         Some(event_loop) => {
@@ -106,7 +107,7 @@ pub(crate) fn parts(
         None => None,
     };
     let reader = opened.map(|opened| opened.readers.streams.clone());
-    let recovered = opened.map_or(Ok(None), |opened| opened.readers.recovered())?;
+    let recovered = opened.and_then(|opened| opened.readers.recovered());
     let (feeds, log) = match opened {
         Some(opened) => lay_log(&config, opened, &bells),
         None => ((0..shards).map(|_| None).collect(), None),
@@ -193,7 +194,7 @@ impl Wake for Unpark {
 fn lay_log(config: &Config, opened: &OpenedLog, shards: &[Bell]) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
     let OpenedLog { writers, readers, opened_by } = opened;
     let unpark = Unpark::default();
-    let bell = Bell::new(unpark.clone());
+    let bell = writers.bell(&unpark);
     let scale_bytes = writers.scale_bytes().unwrap_or(config.limits.log_segment_bytes);
     let shared =
         Arc::new(LogShared::new(shards.len(), scale_bytes, config.limits.log_lane_bytes, config.limits.stall_after()));

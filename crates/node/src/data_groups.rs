@@ -119,6 +119,12 @@ impl DataGroups {
         (0..DATA_GROUPS).map(|data_group| self.get(data_group).lost()).sum()
     }
 
+    /// For each group the index behind its last entry: what is committed is in its state, and nothing else is in its log when
+    /// somebody begins to serve.
+    pub(crate) fn next_indexes(&self) -> [u64; DATA_GROUPS as usize] {
+        std::array::from_fn(|data_group| self.get(data_group as u16).applied() + 1)
+    }
+
     /// The state of a group; nobody else reads or changes it meanwhile.
     pub(crate) fn get(&self, data_group: u16) -> MutexGuard<'_, DataGroupState> {
         // A panic in another thread stops the node; what is here is as whole as `apply` leaves it.
@@ -180,18 +186,6 @@ impl Read for Telling<'_> {
         self.progress.read(read as u64);
         Ok(read)
     }
-}
-
-/// For each group the index behind its last entry.
-///
-/// # Errors
-/// `Store`.
-pub(crate) fn next_indexes(reader: &JournalReader) -> Result<[u64; DATA_GROUPS as usize], NodeError> {
-    let mut next = [1; DATA_GROUPS as usize];
-    for (data_group, next) in (0..DATA_GROUPS).zip(&mut next) {
-        *next = reader.group(DataGroupId(data_group))?.last_index + 1;
-    }
-    Ok(next)
 }
 
 /// A QoS 2 message of a kept session that some data groups have, while nothing says that its publisher's session has taken

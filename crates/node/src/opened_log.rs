@@ -3,8 +3,10 @@
 //! A node serves on one log after another, or on the same one again within a process: whoever ends serving has all that was
 //! acknowledged on disk, and hands on the writers as they are.
 
+mod member_log;
 mod not_served;
 mod opened_by;
+mod writing;
 
 use std::fmt;
 use std::path::Path;
@@ -13,14 +15,16 @@ use lapwing_store::journal::{JournalConfig, JournalReader};
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConfig};
 
 use crate::config::Config;
-use crate::data_groups::{DataGroups, next_indexes};
+use crate::data_groups::DataGroups;
 use crate::error::NodeError;
 use crate::log::{Keeper, LogWriters};
 use crate::shard::Recovered;
 use crate::start_progress::StartProgress;
 
+pub(crate) use member_log::MemberLog;
 pub use not_served::NotServed;
 pub(crate) use opened_by::OpenedBy;
+pub(crate) use writing::Writing;
 
 /// Opens a log; tests pass one with a faulty disk under it.
 pub type OpenLog =
@@ -33,10 +37,11 @@ const KEEPERS_BYTES_MAX: usize = 128 << 20;
 
 /// The log on disk. It holds the folder's lock.
 pub struct OpenedLog {
-    pub(crate) writers: LogWriters,
+    pub(crate) writers: Writing,
     pub(crate) readers: LogReaders,
     pub(crate) opened_by: OpenedBy,
 }
+
 
 /// What reads it, for whoever wants; as good while somebody writes.
 #[derive(Clone)]
@@ -69,16 +74,12 @@ impl OpenedLog {
 
     pub(crate) fn open_by(config: &Config, open: OpenLog, progress: &StartProgress) -> Result<Option<Self>, NodeError> {
         let Some(dir) = opened_by::folder_of(config) else { return Ok(None) };
-        let log_config = LogConfig {
-            body_bytes_max: config.packet_bytes_max() as usize + ENVELOPE_EXTRA_BYTES,
-            ..LogConfig::default()
-        };
-        let (streams, reader) = open(dir, &log_config, &streams_of(config))?;
+        let (streams, reader) = open(dir, &log_config(config), &streams_of(config))?;
         let (keeper, kept) = match config.keeps_sessions() {
             true => open_groups(&streams, config, progress).map(|(keeper, kept)| (Some(keeper), Some(kept)))?,
             false => (None, None),
         };
-        let (writers, readers) = (LogWriters { streams, keeper }, LogReaders { streams: reader, kept });
+        let (writers, readers) = (Writing::Local(LogWriters { streams, keeper }), LogReaders { streams: reader, kept });
         Ok(Some(OpenedLog { writers, readers, opened_by: OpenedBy::new(config) }))
     }
 
@@ -99,14 +100,11 @@ impl fmt::Debug for OpenedLog {
 
 impl LogReaders {
     /// What shards make their clients of, as it is on disk now; nobody writes meanwhile.
-    ///
-    /// # Errors
-    /// `Store`.
-    pub(crate) fn recovered(&self) -> Result<Option<Recovered>, NodeError> {
-        let Some(KeptReader { reader, data_groups }) = self.kept.clone() else { return Ok(None) };
-        let next_index = next_indexes(&reader)?;
+    pub(crate) fn recovered(&self) -> Option<Recovered> {
+        let KeptReader { reader, data_groups } = self.kept.clone()?;
+        let next_index = data_groups.next_indexes();
         let shares = data_groups.shares().into();
-        Ok(Some(Recovered { next_index, data_groups, shares, reader }))
+        Some(Recovered { next_index, data_groups, shares, reader })
     }
 }
 
@@ -121,15 +119,24 @@ fn streams_of(config: &Config) -> Vec<StreamConfig> {
     config.streams.iter().map(stream).collect()
 }
 
+/// The journal as this configuration has it.
+fn journal_config(config: &Config) -> JournalConfig {
+    let body_bytes_max = config.packet_bytes_max() as usize + KEEPERS_BYTES_MAX;
+    let (segment_bytes, init_zero) = (config.limits.log_segment_bytes, config.log_init_zero);
+    JournalConfig { segment_bytes, body_bytes_max, init_zero, ..JournalConfig::default() }
+}
+
+/// The log as this configuration has it.
+fn log_config(config: &Config) -> LogConfig {
+    LogConfig { body_bytes_max: config.packet_bytes_max() as usize + ENVELOPE_EXTRA_BYTES, ..LogConfig::default() }
+}
+
 fn open_groups(
     writer: &LogWriter,
     config: &Config,
     progress: &StartProgress,
 ) -> Result<(Keeper, KeptReader), NodeError> {
-    let body_bytes_max = config.packet_bytes_max() as usize + KEEPERS_BYTES_MAX;
-    let (segment_bytes, init_zero) = (config.limits.log_segment_bytes, config.log_init_zero);
-    let journal_config = JournalConfig { segment_bytes, body_bytes_max, init_zero, ..JournalConfig::default() };
-    let (journal, reader) = writer.open_journal(&journal_config)?;
+    let (journal, reader) = writer.open_journal(&journal_config(config))?;
     let (data_groups, extents) = DataGroups::recover(&reader, progress)?;
     let recovered = (data_groups.clone(), extents);
     let keeper = Keeper::new(journal, reader.clone(), recovered, config.limits.log_snapshot_bytes)?;

@@ -20,6 +20,7 @@ use crate::life::{Life, Phase};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mail::NoRoom;
 use crate::mailbox::Bell;
+use crate::member::Lease;
 use crate::memory::Memory;
 use crate::metrics::HoldCounters;
 use crate::notices::{Line, NoticeKind, Notices};
@@ -102,9 +103,21 @@ pub(crate) struct Shared {
     pub(crate) bells: Vec<Bell>,
     /// One per thread beside them with an event loop of its own, for the same.
     side_bells: Vec<Bell>,
+    /// Until when anybody may be answered; `None`: as long as the node runs.
+    lease: Option<Arc<Lease>>,
 }
 
 impl Shared {
+    /// The same, with a time behind which nobody is answered.
+    pub(crate) fn bound_by(self, lease: Option<Arc<Lease>>) -> Self {
+        Shared { lease, ..self }
+    }
+
+    /// Whether nobody may be answered now: another node may be the one that does.
+    pub(crate) fn may_not_answer(&self) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.is_over())
+    }
+
     pub(crate) fn new(
         config: Arc<Config>,
         authority: Authority,
@@ -154,6 +167,7 @@ impl Shared {
             restored: AtomicU32::new(0),
             bells,
             side_bells,
+            lease: None,
         }
     }
 

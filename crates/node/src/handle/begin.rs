@@ -21,8 +21,8 @@ use crate::error::NodeError;
 use crate::extensions::Extensions;
 use crate::handshakes::HandshakeThread;
 use crate::hooks::HookThread;
-use crate::log::{LogWiring, LogWriters};
-use crate::opened_log::{NotServed, OpenedBy, OpenedLog};
+use crate::log::LogWiring;
+use crate::opened_log::{NotServed, OpenedBy, OpenedLog, Writing};
 use crate::passwords::{PasswordParts, PasswordThread, PasswordWorker};
 use crate::queue_pages::PageThread;
 use crate::shard::Shard;
@@ -115,7 +115,7 @@ impl Handle {
     ///
     /// # Errors
     /// One of them could not be had, or has nothing to work with: those that were begun have ended.
-    fn begun(self, work: Work, mut writers: Option<LogWriters>) -> Result<Self, Box<NotServed>> {
+    fn begun(self, work: Work, mut writers: Option<Writing>) -> Result<Self, Box<NotServed>> {
         match self.begin(work, &mut writers) {
             Ok(()) => Ok(self),
             Err(error) => {
@@ -126,7 +126,7 @@ impl Handle {
     }
 
     /// Takes `writers` when there is a log thread.
-    fn begin(&self, work: Work, writers: &mut Option<LogWriters>) -> Result<(), NodeError> {
+    fn begin(&self, work: Work, writers: &mut Option<Writing>) -> Result<(), NodeError> {
         place::watch();
         self.load_strategies(work.strategists)?;
         if let Some(shares) = &work.shares {

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use super::Handle;
 use crate::error::NodeError;
 use crate::life::Phase;
-use crate::log::{LogShared, LogWriters};
+use crate::log::LogShared;
 use crate::metrics::DropReason;
-use crate::opened_log::OpenedLog;
+use crate::opened_log::{OpenedLog, Writing};
 
 /// How often a drain looks whether it is done.
 const DRAIN_LOOK: Duration = Duration::from_millis(2);
@@ -59,7 +59,7 @@ impl Handle {
     }
 
     /// The log again, when no thread writes it.
-    pub(super) fn opened_with(&self, writers: Option<LogWriters>) -> Option<OpenedLog> {
+    pub(super) fn opened_with(&self, writers: Option<Writing>) -> Option<OpenedLog> {
         let opened = writers.zip(self.opened.clone());
         opened.map(|(writers, (readers, opened_by))| OpenedLog { writers, readers, opened_by })
     }
@@ -76,7 +76,7 @@ impl Handle {
     }
 
     /// `behind`: what becomes of what the log thread wrote with, if that is whole.
-    pub(super) fn end_threads(&self, behind: impl FnOnce(LogWriters) -> Option<LogWriters>) -> Option<LogWriters> {
+    pub(super) fn end_threads(&self, behind: impl FnOnce(Writing) -> Option<Writing>) -> Option<Writing> {
         self.shared.enter(Phase::Stopping);
         let threads = std::mem::take(&mut *self.threads());
         for shard in threads.shards.into_iter().chain(threads.handshakes) {

@@ -25,10 +25,10 @@ use crate::handshakes::HandshakeRoom;
 use crate::hooks::HookControl;
 use crate::life::{Failure, Phase};
 use crate::listeners::Listeners;
-use crate::log::{LogShared, LogWriters};
+use crate::log::LogShared;
 use crate::mailbox::Bell;
 use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics};
-use crate::opened_log::{KeptReader, LogReaders, OpenLog, OpenedBy, OpenedLog, open_log};
+use crate::opened_log::{KeptReader, LogReaders, OpenLog, OpenedBy, OpenedLog, Writing, open_log};
 use crate::passwords::PasswordControl;
 use crate::queue_pages::PageControl;
 use crate::reload::Reload;
@@ -75,7 +75,7 @@ struct Threads {
     shards: Vec<JoinHandle<()>>,
     handshakes: Vec<JoinHandle<()>>,
     sn: Option<JoinHandle<SnThread>>,
-    log: Option<JoinHandle<Option<LogWriters>>>,
+    log: Option<JoinHandle<Option<Writing>>>,
     pages: Option<JoinHandle<()>>,
     hooks: Option<JoinHandle<()>>,
     passwords: Vec<JoinHandle<()>>,

@@ -11,7 +11,7 @@ use crate::clock::TimekeeperThread;
 use crate::error::NodeError;
 use crate::handshakes::HandshakeThread;
 use crate::hooks::HookThread;
-use crate::log::{LogThread, LogWiring, LogWriters};
+use crate::log::LogWiring;
 use crate::one_line::one_line;
 use crate::passwords::{PasswordThread, PasswordWorker};
 use crate::queue_pages::PageThread;
@@ -35,15 +35,15 @@ pub(super) fn spawn_shard(shared: &Arc<Shared>, mut shard: Shard) -> Result<Join
 pub(super) fn spawn_log(
     shared: &Arc<Shared>,
     wiring: LogWiring,
-    writers: &mut Option<LogWriters>,
-) -> Result<JoinHandle<Option<LogWriters>>, NodeError> {
+    writers: &mut Option<Writing>,
+) -> Result<JoinHandle<Option<Writing>>, NodeError> {
     let shared = shared.clone();
-    let (hand_over, handed) = sync_channel::<Box<LogWriters>>(1);
+    let (hand_over, handed) = sync_channel::<Box<Writing>>(1);
     let thread = spawn("lapwing-log".into(), move || {
         let mut writers = None;
         guarded(&shared, || {
             if let Ok(handed) = handed.recv() {
-                writers = LogThread::new(*handed, wiring).run()?;
+                writers = handed.run(wiring)?;
             }
             Ok(())
         });

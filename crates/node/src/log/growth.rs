@@ -23,7 +23,7 @@ const SMALL_BYTES: u64 = 64 << 10;
 
 /// How far the entries of each data group have grown behind its snapshot.
 #[derive(Debug)]
-pub(super) struct Growth {
+pub(crate) struct Growth {
     data_groups: [DataGroup; DATA_GROUPS as usize],
     /// Bytes of all entries.
     total: u64,
@@ -49,7 +49,7 @@ struct DataGroup {
 
 impl Growth {
     /// Goes on with what a start has found.
-    pub(super) fn of(extents: &Extents, floor_bytes: u64) -> Self {
+    pub(crate) fn of(extents: &Extents, floor_bytes: u64) -> Self {
         let data_group = |extent: &Extent| DataGroup {
             snapshot_bytes: extent.snapshot_bytes,
             held: extent.holds,
@@ -61,18 +61,18 @@ impl Growth {
     }
 
     /// An entry of so many bytes came to a group.
-    pub(super) fn entry(&mut self, data_group: u16, bytes: u64) {
+    pub(crate) fn entry(&mut self, data_group: u16, bytes: u64) {
         self.data_groups[usize::from(data_group)].since += bytes;
         self.total += bytes;
     }
 
     /// The log is looked after.
-    pub(super) fn tend(&mut self) {
+    pub(crate) fn tend(&mut self) {
         self.data_groups.iter_mut().for_each(|data_group| data_group.tends = data_group.tends.saturating_add(1));
     }
 
     /// A group that is due; `holds`: how much is in each now.
-    pub(super) fn due(&self, is_low_on_space: bool, holds: impl Fn(u16) -> u64) -> Option<u16> {
+    pub(crate) fn due(&self, is_low_on_space: bool, holds: impl Fn(u16) -> u64) -> Option<u16> {
         (0..DATA_GROUPS).find(|data_group| self.is_due(*data_group, is_low_on_space, &holds))
     }
 
@@ -89,19 +89,19 @@ impl Growth {
     }
 
     /// The snapshot of a group is begun: it has all that came so far, and holds so much.
-    pub(super) fn begun(&mut self, data_group: u16, holds: u64) {
+    pub(crate) fn begun(&mut self, data_group: u16, holds: u64) {
         let at = self.total;
         let data_group = &mut self.data_groups[usize::from(data_group)];
         *data_group = DataGroup { since: 0, at, tends: 0, is_owed: false, held: holds, ..*data_group };
     }
 
     /// The snapshot that was begun is written.
-    pub(super) fn written(&mut self, data_group: u16, bytes: u64) {
+    pub(crate) fn written(&mut self, data_group: u16, bytes: u64) {
         self.data_groups[usize::from(data_group)].snapshot_bytes = bytes;
     }
 
     /// The snapshot that was begun could not be written, or the log does not know yet that it was.
-    pub(super) fn failed(&mut self, data_group: u16) {
+    pub(crate) fn failed(&mut self, data_group: u16) {
         self.data_groups[usize::from(data_group)].is_owed = true;
     }
 }

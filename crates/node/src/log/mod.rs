@@ -29,6 +29,7 @@ mod writers;
 
 pub(crate) use batch::LogBatch;
 pub(crate) use feed::{LogFeed, StreamRoute};
+pub(crate) use growth::Growth;
 pub(crate) use keeper::Keeper;
 pub(crate) use shard_lanes::ShardLanes;
 pub(crate) use shared::LogShared;

@@ -28,6 +28,9 @@ const SLEEP_MAX_DRAINING: Duration = Duration::from_millis(20);
 const LOG_WAIT_MAX: Duration = Duration::from_secs(5);
 const LOG_LOOK: Duration = Duration::from_millis(10);
 
+/// How long a shard waits that may answer nobody, before it looks again.
+const UNCONFIRMED_PAUSE: Duration = Duration::from_millis(1);
+
 /// Every room, in the order in which they are asked and hand over: the log first, which takes longest to answer.
 const ROOMS: [RoomCalls; 10] = [
     RoomCalls::of::<DurableRoom>(),
@@ -64,6 +67,11 @@ impl Shard {
             self.begin_to_listen()?;
             self.wait()?;
             self.note_events();
+            if self.shared.may_not_answer() {
+                // What has come stays where it is: the node's serving ends, or it goes on in a moment.
+                std::thread::sleep(UNCONFIRMED_PAUSE);
+                continue;
+            }
             self.turn();
         }
     }

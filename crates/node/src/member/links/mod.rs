@@ -19,6 +19,7 @@ use mio::{Registry, Token};
 use slab::Slab;
 use thiserror::Error;
 
+use super::error::MemberError;
 use dial::Dials;
 pub(crate) use hello::{Introduced, NEWEST_LEVEL, Own, level_of};
 use link::Link;
@@ -27,6 +28,8 @@ use link::Link;
 const INTRODUCTION_MAX: Duration = Duration::from_secs(5);
 /// Connections that have not said who they are; those on top are not taken.
 const STRANGERS_MAX: usize = 64;
+/// Codes of refusals that say that this node's folder is a copy, another one, or an older one: it does not know that itself.
+const FOLDER_CODES: [u8; 3] = [3, 4, 5];
 /// The event of the listener; those of connections are behind it.
 const LISTENER: usize = 0;
 
@@ -124,6 +127,8 @@ pub(crate) struct Links {
     cuts: BTreeMap<&'static str, u64>,
     /// The last words of who does not speak to this node, by node.
     refusals: BTreeMap<NodeId, String>,
+    /// Another node knows that this node's folder is not what it should be.
+    refused: Option<MemberError>,
 }
 
 impl Links {
@@ -134,7 +139,7 @@ impl Links {
     pub(crate) fn new(own: NodeId, tls: PeerTls, mut listener: PeerListener, registry: &Registry) -> io::Result<Links> {
         listener.register(registry, Token(LISTENER))?;
         let (links, dials) = (Slab::new(), Dials::default());
-        Ok(Links { own, tls, listener, links, dials, cuts: BTreeMap::new(), refusals: BTreeMap::new() })
+        Ok(Links { own, tls, listener, links, dials, cuts: BTreeMap::new(), refusals: BTreeMap::new(), refused: None })
     }
 
     /// Where it listens.
@@ -216,8 +221,11 @@ impl Links {
         let _ = link.stream.deregister(registry);
         self.count(cut.name());
         let peer = link.peer().or(link.dialled);
-        if let (Cut::RefusedByPeer { words, .. }, Some(peer)) = (cut, peer) {
+        if let (Cut::RefusedByPeer { code, words }, Some(peer)) = (cut, peer) {
             self.refusals.insert(peer, words.clone());
+            if FOLDER_CODES.contains(code) {
+                self.refused.get_or_insert(MemberError::Refused { by: peer.value(), words: words.clone() });
+            }
         }
         if let Some(peer) = link.peer() {
             hear.closed(peer);
@@ -247,6 +255,11 @@ impl Links {
                 self.cut(place, &cut, registry, hear);
             }
         }
+    }
+
+    /// Why this node cannot be a member with the folder that it has, if another node has said so.
+    pub(crate) fn take_refused(&mut self) -> Option<MemberError> {
+        self.refused.take()
     }
 
     /// Connections that were cut, by reason.

@@ -7,6 +7,9 @@ use crate::shard::{Due, Shard};
 impl Shard {
     /// Flushes every connection that was written to, or that can be written to again.
     pub(in crate::shard) fn flush_touched(&mut self) {
+        if self.shared.may_not_answer() {
+            return;
+        }
         let touched = self.clients.take_touched();
         for &index in &touched {
             self.flush(index);
@@ -17,7 +20,9 @@ impl Shard {
     /// Writes out, in the middle of a turn, what has grown to half the mark at a connection that takes its bytes: one
     /// turn may bring a reader more than the mark, and nothing is to be dropped for one that keeps up.
     pub(in crate::shard) fn flush_large(&mut self) {
-        while let Some(index) = self.clients.next_large() {
+        while !self.shared.may_not_answer()
+            && let Some(index) = self.clients.next_large()
+        {
             self.write_out(index);
         }
     }

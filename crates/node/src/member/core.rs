@@ -1,0 +1,220 @@
+//! The replicas of all groups with their states: what is committed and on this disk is applied here.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lapwing_cluster::{ClusterState, Entry};
+use lapwing_peer::{GroupNumber, NodeId};
+use lapwing_raft::{Position, Role};
+use lapwing_replica::{Body, Committed, Replica, Stop, Turn, Write};
+use lapwing_store::journal::JournalReader;
+
+use super::error::MemberError;
+use super::fetch;
+use super::links::{Hear, Introduced, Own, level_of};
+use crate::data_groups::{DataGroups, Extents};
+use crate::log::Growth;
+use crate::replica::{GroupFault, ReplicaError, Started};
+
+/// Everything of a member that is decided on its raft thread, without sockets and without the disk's writing end.
+pub(super) struct Core {
+    pub(super) own: Own,
+    pub(super) replica: Replica,
+    pub(super) data_groups: DataGroups,
+    pub(super) cluster: ClusterState,
+    pub(super) growth: Growth,
+    reader: JournalReader,
+    /// Committed, and not on this disk yet: in order, by group.
+    waiting: BTreeMap<GroupNumber, VecDeque<Committed>>,
+    /// The last entry that each state has.
+    applied: BTreeMap<GroupNumber, Position>,
+    /// Who is connected, with what it said of itself.
+    pub(super) introduced: BTreeMap<NodeId, Introduced>,
+    /// What each node that was ever heard had drawn at its start, and in which boot.
+    starts: BTreeMap<NodeId, (u64, u64)>,
+    /// Somebody joined, left, or said something of itself: connections may have to follow.
+    pub(super) has_new_members: bool,
+    /// Replicas that have stopped, and why.
+    pub(super) stopped: BTreeMap<GroupNumber, Stop>,
+    /// The first defect that a frame for a peer met.
+    pub(super) failure: Option<MemberError>,
+}
+
+impl Core {
+    /// Of what a start has found.
+    pub(super) fn new(own: Own, replica: Replica, reader: JournalReader, started: Found) -> Core {
+        let Found { data_groups, cluster, applied, growth } = started;
+        let waiting = GroupNumber::all().map(|group| (group, VecDeque::new())).collect();
+        Core {
+            own,
+            replica,
+            data_groups,
+            cluster,
+            growth,
+            reader,
+            waiting,
+            applied,
+            introduced: BTreeMap::new(),
+            starts: BTreeMap::new(),
+            has_new_members: true,
+            stopped: BTreeMap::new(),
+            failure: None,
+        }
+    }
+
+    /// Takes a turn of the replicas; gives what is to be written.
+    pub(super) fn turn(&mut self) -> (Option<Write>, Turn) {
+        let mut turn = self.replica.turn();
+        for entry in turn.committed.drain(..) {
+            self.waiting.entry(entry.group).or_default().push_back(entry);
+        }
+        self.stopped.extend(turn.stopped.iter().copied());
+        (turn.write.take(), turn)
+    }
+
+    /// Applies what is committed as far as it is on this disk: what a state has can be read from the log. True when anything was.
+    ///
+    /// # Errors
+    /// An entry that this program does not understand.
+    pub(super) fn apply(&mut self) -> Result<bool, MemberError> {
+        let mut has_any = false;
+        for group in GroupNumber::all() {
+            let persisted = self.replica.status(group).persisted;
+            let is_on_disk = |entry: &mut Committed| entry.raft_index <= persisted;
+            while let Some(entry) = self.waiting.get_mut(&group).and_then(|line| line.pop_front_if(is_on_disk)) {
+                has_any = true;
+                self.apply_entry(&entry)?;
+                self.applied.insert(group, Position { index: entry.raft_index, term: entry.term });
+            }
+        }
+        Ok(has_any)
+    }
+
+    fn apply_entry(&mut self, entry: &Committed) -> Result<(), MemberError> {
+        let Body::Batch(batch) = &entry.body else { return Ok(()) };
+        let (group, first) = (entry.group, batch.head().first_sequence);
+        for (sequence, record) in (first..).zip(batch.records().iter()) {
+            if group == GroupNumber::METADATA {
+                self.apply_metadata(sequence, record.body)?;
+                continue;
+            }
+            let data_group = u16::from(group.value());
+            let applied = self.data_groups.get(data_group).apply(sequence, record.body);
+            applied.map_err(|fault| ReplicaError::group(group, GroupFault::State { sequence, fault }))?;
+            self.growth.entry(data_group, record.body.len() as u64);
+        }
+        Ok(())
+    }
+
+    fn apply_metadata(&mut self, sequence: u64, body: &[u8]) -> Result<(), MemberError> {
+        let entry = Entry::decode(body);
+        let entry = entry
+            .map_err(|fault| ReplicaError::group(GroupNumber::METADATA, GroupFault::Cluster { sequence, fault }))?;
+        // What does not hold changes nothing, on any node; who had asked for it looks at the state.
+        let _ = self.cluster.apply(sequence, &entry);
+        self.has_new_members = true;
+        Ok(())
+    }
+
+    /// The last sequence that a data group's state has.
+    pub(super) fn applied_sequence(&self, data_group: u16) -> u64 {
+        self.data_groups.get(data_group).applied()
+    }
+
+    /// The last entry that a group's state has.
+    pub(super) fn applied(&self, group: GroupNumber) -> Position {
+        self.applied.get(&group).copied().unwrap_or_default()
+    }
+
+    /// Whether every state has everything that is in this node's log: who serves goes on behind that.
+    pub(super) fn has_applied_all(&self) -> bool {
+        GroupNumber::all().all(|group| self.applied(group).index == self.replica.status(group).last)
+    }
+
+    /// Whether nothing of the metadata group is under way: the next entry's number is known.
+    pub(super) fn may_propose_metadata(&self) -> bool {
+        let status = self.replica.status(GroupNumber::METADATA);
+        status.role == Role::Leader && status.last == self.applied(GroupNumber::METADATA).index
+    }
+
+    /// Other members, and where they are: as the metadata has them, and who is connected as it says itself.
+    pub(super) fn others(&self) -> Vec<(NodeId, Vec<String>)> {
+        let own = self.own.node;
+        let members = self.cluster.members().filter(|member| member.standing != lapwing_cluster::Standing::Gone);
+        let others = members.filter_map(|member| Some((NodeId::new(member.id.0)?, member.said.addresses.clone())));
+        others.filter(|(node, _)| *node != own).collect()
+    }
+}
+
+/// What a start has found, beside the logs.
+pub(super) struct Found {
+    data_groups: DataGroups,
+    cluster: ClusterState,
+    applied: BTreeMap<GroupNumber, Position>,
+    growth: Growth,
+}
+
+impl Found {
+    /// `snapshot_bytes`: the least that comes to a state before it is written anew.
+    pub(super) fn of(started: &Started, snapshot_bytes: u64) -> Found {
+        let Started { data_groups, extents, cluster, logs } = started;
+        let extents: &Extents = extents;
+        let position = |log: &crate::replica::StartedLog| {
+            let commit = log.tail.vote.commit;
+            let entry = log.tail.entries.iter().find(|entry| entry.index == commit);
+            let position = entry.map_or(log.tail.compacted, |entry| Position { index: commit, term: entry.term });
+            (log.group, position)
+        };
+        Found {
+            data_groups: data_groups.clone(),
+            cluster: cluster.clone(),
+            applied: logs.iter().map(position).collect(),
+            growth: Growth::of(extents, snapshot_bytes),
+        }
+    }
+}
+
+impl Hear for Core {
+    fn say_hello(&self, out: &mut Vec<u8>) {
+        self.own.say(level_of(&self.cluster), out);
+    }
+
+    fn judge(&self, hello: &lapwing_peer::Hello<'_>) -> Result<Introduced, lapwing_peer::Refusal> {
+        let start = self.starts.get(&hello.node).filter(|(boot, _)| *boot == hello.boot).map(|(_, start)| *start);
+        self.own.judge(hello, &self.cluster, start)
+    }
+
+    fn opened(&mut self, introduced: &Introduced) {
+        let Introduced { node, boot, start, frame_bytes_max, window_bytes, .. } = introduced;
+        self.starts.insert(*node, (*boot, *start));
+        self.replica.connected(*node, *frame_bytes_max, *window_bytes);
+        self.introduced.insert(*node, introduced.clone());
+    }
+
+    fn closed(&mut self, peer: NodeId) {
+        self.introduced.remove(&peer);
+        self.replica.disconnected(peer);
+    }
+
+    fn frame(&mut self, peer: NodeId, frame: &lapwing_peer::Frame<'_>) -> Result<(), lapwing_replica::FrameFault> {
+        self.replica.frame(peer, frame)
+    }
+
+    fn fill(&mut self, peer: NodeId, bytes_max: usize, out: &mut Vec<u8>) {
+        loop {
+            match self.replica.fill(peer, bytes_max, out) {
+                Ok(None) => return,
+                Ok(Some(lacking)) => match fetch::batches(&self.reader, lacking) {
+                    Ok(found) => self.replica.provide(peer, lacking, found),
+                    Err(error) => return self.fail(error.into()),
+                },
+                Err(error) => return self.fail(MemberError::Frame(error)),
+            }
+        }
+    }
+}
+
+impl Core {
+    fn fail(&mut self, error: MemberError) {
+        self.failure.get_or_insert(error);
+    }
+}

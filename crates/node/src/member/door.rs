@@ -1,0 +1,87 @@
+//! The way to the raft thread, for whoever wants something of it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::time::Duration;
+
+use super::error::MemberError;
+use super::lease::Lease;
+use super::status::MemberStatus;
+use crate::log::LogWiring;
+use crate::mailbox::Bell;
+
+/// How long an answer may take: the thread turns fifty times a second.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+
+/// What the raft thread is asked for.
+pub(super) enum Order {
+    /// Shards hand over what they have by these lanes from now on; it is told when the last of that is done with.
+    Lanes(LogWiring, SyncSender<()>),
+    /// What was to serve does not: another node may try.
+    NotServed,
+    /// The last thread of a serving is over.
+    ServingEnded,
+    /// Another node is to serve.
+    StepDown,
+    /// Where this node stands.
+    Status(SyncSender<MemberStatus>),
+    /// Close the log and end.
+    Stop,
+}
+
+/// A way to the raft thread.
+#[derive(Clone)]
+pub(crate) struct Door {
+    orders: Sender<Order>,
+    bell: Bell,
+    lease: Arc<Lease>,
+}
+
+impl Door {
+    /// A door, and where the thread hears of what comes through it.
+    pub(super) fn new(bell: Bell, lease: Arc<Lease>) -> (Door, Receiver<Order>) {
+        let (orders, waiting) = channel();
+        (Door { orders, bell, lease }, waiting)
+    }
+
+    /// What wakes the thread.
+    pub(crate) fn bell(&self) -> Bell {
+        self.bell.clone()
+    }
+
+    /// Until when this node may serve.
+    pub(crate) fn lease(&self) -> Arc<Lease> {
+        self.lease.clone()
+    }
+
+    /// Asks for something. A thread that has ended hears nothing, and whoever waits for it is told by that.
+    pub(super) fn ask(&self, order: Order) {
+        let _ = self.orders.send(order);
+        self.bell.ring();
+    }
+
+    /// Has the raft thread take what shards hand over, until they have ended and the last of it is committed, or never will be.
+    pub(crate) fn replicate(&self, wiring: LogWiring) {
+        let (done, is_done) = sync_channel(1);
+        self.ask(Order::Lanes(wiring, done));
+        // Nobody says so where that thread has ended; it has said why.
+        let _ = is_done.recv();
+    }
+
+    /// Where this node stands.
+    ///
+    /// # Errors
+    /// `Ended`: the thread has ended, or does not turn any more.
+    pub(crate) fn status(&self) -> Result<MemberStatus, MemberError> {
+        let (reply, awaited) = sync_channel(1);
+        self.ask(Order::Status(reply));
+        awaited.recv_timeout(ANSWER_MAX).map_err(|_| MemberError::Ended)
+    }
+}
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Door").field("lease", &self.lease).finish_non_exhaustive()
+    }
+}

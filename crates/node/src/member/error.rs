@@ -1,0 +1,73 @@
+//! Why a member of a cluster ends, or does not begin.
+
+use std::io;
+use std::path::PathBuf;
+
+use lapwing_peer::EncodeError;
+use lapwing_replica::NotStarted;
+use lapwing_transport::BindError;
+use thiserror::Error;
+
+use crate::error::NodeError;
+use crate::replica::ReplicaError;
+
+/// What went wrong.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MemberError {
+    /// Its folder, or what is in it.
+    #[error("{0}")]
+    Replica(String),
+    /// The logs are not what engines can go on with.
+    #[error("{0}")]
+    NotStarted(#[from] NotStarted),
+    /// The address for other nodes, or the certificates for them.
+    #[error("{0}")]
+    Bind(#[from] BindError),
+    /// The node that serves.
+    #[error("{0}")]
+    Node(#[from] NodeError),
+    /// The kernel refuses.
+    #[error("cannot {doing}: {source}")]
+    System {
+        /// What was being done.
+        doing: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A message that no frame can have: a defect.
+    #[error("{0}: this is a defect of Lapwing")]
+    Frame(EncodeError),
+    /// The folder is no member's.
+    #[error("{} is no member's folder: make a cluster with `lapwing cluster init`, or join one with `lapwing cluster join`", .dir.display())]
+    NoMember {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// The certificate names another node, or another cluster.
+    #[error("the certificate for other nodes is not that of node {node} of this cluster: correct cluster.certificate")]
+    OtherCertificate {
+        /// Whose it should be.
+        node: u8,
+    },
+    /// Another node has said why this one cannot be a member as it is.
+    #[error("node {by} refuses this node: {words}")]
+    Refused {
+        /// Who.
+        by: u8,
+        /// Its words.
+        words: String,
+    },
+    /// Its thread has ended.
+    #[error("the node has ended")]
+    Ended,
+}
+
+impl From<ReplicaError> for MemberError {
+    fn from(error: ReplicaError) -> Self {
+        match error {
+            ReplicaError::Node(error) => MemberError::Node(error),
+            other => MemberError::Replica(other.to_string()),
+        }
+    }
+}

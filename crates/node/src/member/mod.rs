@@ -1,0 +1,242 @@
+//! A node as a member of a cluster: it keeps a copy of every group's log, and serves when it leads them all.
+//!
+//! - One thread decides ([`raft_thread`]): the replicas of all groups, their states, connections to the other members. One
+//!   beside it writes the log ([`disk`]), one lets clients in and sends them away ([`serving`]).
+//! - A state has what is committed *and* on this disk: whatever a shard reads of the log is there.
+//! - Shards hand over batches by the same lanes as on a node of its own; one round is one batch of each data group, and is told
+//!   as committed when all of them are.
+//! - Behind the time that a majority has confirmed no shard answers anybody ([`lease`]).
+
+mod core;
+mod disk;
+mod door;
+mod error;
+mod fetch;
+mod lease;
+mod links;
+mod news;
+mod raft_thread;
+mod serving;
+mod settings;
+mod status;
+
+use std::net::SocketAddr;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Instant;
+
+use lapwing_peer::NodeId;
+use lapwing_replica::{Config as ReplicaConfig, GroupStart, NamedBatch, Replica};
+use lapwing_store::disk::OsDisk;
+use lapwing_store::random_bytes;
+use lapwing_transport::{PeerListener, PeerTls};
+
+use self::core::{Core, Found};
+use crate::config::Config;
+use crate::event_loop::EventLoop;
+use crate::handle::Handle;
+use crate::opened_log::{KeptReader, LogReaders, MemberLog};
+use crate::replica::{self, Identity, Started, StartedLog};
+use disk::{Disk, DiskParts};
+use door::Order;
+use links::{Links, Own};
+use raft_thread::{Clock, RaftThread, Room, TICK};
+use serving::{Current, ServingOrder, ServingThread};
+
+pub(crate) use door::Door;
+pub use error::MemberError;
+pub(crate) use lease::Lease;
+pub use serving::MakeExtensions;
+pub use settings::MemberConfig;
+pub use status::{MemberStatus, NodeStatus};
+
+/// A running member.
+pub struct Member {
+    door: Door,
+    address: SocketAddr,
+    current: Current,
+    failure: Arc<Mutex<Option<MemberError>>>,
+    serving: Sender<ServingOrder>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Member {
+    /// Starts a member on its folder. It serves when it is the one to do so; `make_extensions` makes the user's own code for
+    /// each serving.
+    ///
+    /// # Errors
+    /// The folder is no member's or not whole, the address for the others is taken, or its certificate is not its own.
+    pub fn start(config: Config, settings: &MemberConfig, make_extensions: MakeExtensions) -> Result<Member, MemberError> {
+        config.check()?;
+        settings.check(&config)?;
+        let MemberLog { log, mut journal, reader, readers } = MemberLog::open(&config)?;
+        let started = replica::start(&mut journal, &reader)?;
+        let own = own(&config, settings, &started)?;
+        let tls = PeerTls::load(&settings.files)?;
+        settings::check_certificate(&tls, &own)?;
+        let listener = PeerListener::bind(&settings.listen)?;
+        let found = Found::of(&started, config.limits.log_snapshot_bytes);
+        let replica = replicas(&own, settings, &started)?;
+        let readers = LogReaders {
+            streams: readers,
+            kept: Some(KeptReader { reader: reader.clone(), data_groups: started.data_groups.clone() }),
+        };
+        let event_loop = EventLoop::open()?;
+        let parts = DiskParts { log, journal, reader: reader.clone(), data_groups: started.data_groups };
+        let disk = Disk::start(parts, event_loop.bell())?;
+        let system = |source| MemberError::System { doing: "watch the address for other nodes", source };
+        let links = Links::new(own.node, tls, listener, event_loop.registry()).map_err(system)?;
+        let core = Core::new(own, replica, reader, found);
+        Self::begin(config, (event_loop, core, links, disk), readers, make_extensions)
+    }
+
+    fn begin(
+        config: Config,
+        (event_loop, core, links, disk): (EventLoop, Core, Links, Disk),
+        readers: LogReaders,
+        make_extensions: MakeExtensions,
+    ) -> Result<Member, MemberError> {
+        let (lease, address) = (Arc::new(Lease::new()), links.address());
+        let (door, orders) = Door::new(event_loop.bell(), lease.clone());
+        let (serving, serving_orders) = channel();
+        let (failure, current) = (Arc::<Mutex<Option<MemberError>>>::default(), Current::default());
+        let now = Instant::now();
+        let raft_thread = RaftThread {
+            event_loop,
+            core,
+            links,
+            disk,
+            orders,
+            serving: serving.clone(),
+            lease,
+            clock: Clock { next_tick: now + TICK, last_tend: now },
+            lanes: None,
+            is_to_serve: false,
+            room: Room::default(),
+            is_snapshot_busy: false,
+            covered: Vec::new(),
+            is_stopping: false,
+        };
+        let serving_thread = ServingThread {
+            config,
+            readers,
+            door: door.clone(),
+            make_extensions,
+            current: current.clone(),
+            failure: failure.clone(),
+        };
+        let noted = failure.clone();
+        let raft = move || {
+            if let Err(error) = raft_thread.run() {
+                noted.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        };
+        let threads = vec![spawn("lapwing-raft", raft)?, spawn("lapwing-serving", move || serving_thread.run(&serving_orders))?];
+        Ok(Member { door, address, current, failure, serving, threads: Mutex::new(threads) })
+    }
+
+    /// Where other nodes reach it, with its real port.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The node that serves, while this one does.
+    pub fn serving(&self) -> Option<Arc<Handle>> {
+        self.current.get()
+    }
+
+    /// Where it stands.
+    ///
+    /// # Errors
+    /// `Ended`: it has failed, or ends.
+    pub fn status(&self) -> Result<MemberStatus, MemberError> {
+        self.door.status()
+    }
+
+    /// Lets another node serve, if one can.
+    pub fn step_down(&self) {
+        self.door.ask(Order::StepDown);
+    }
+
+    /// The first thing that has failed, in words; the process is to end then.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string)
+    }
+
+    /// Ends its serving, commits what it can, closes the log. A second call does nothing.
+    ///
+    /// # Errors
+    /// What has failed before, or on the way down.
+    pub fn stop(&self) -> Result<(), MemberError> {
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        // The thread that serves ends first: what its shards hand over is replicated still.
+        for (thread, order) in threads.into_iter().rev().zip([None, Some(Order::Stop)]) {
+            match order {
+                // It has ended by itself where nobody hears that.
+                None => drop(self.serving.send(ServingOrder::Stop)),
+                Some(order) => self.door.ask(order),
+            }
+            if let Err(panic) = thread.join() {
+                resume_unwind(panic);
+            }
+        }
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        // Whoever wants to hear of a failure has asked for it.
+        let _ = self.stop();
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, MemberError> {
+    let spawned = Builder::new().name(name.into()).spawn(work);
+    spawned.map_err(|source| MemberError::System { doing: "start a thread", source })
+}
+
+/// Who this node is. Its start is on disk when this returns: only then may anything be said of it.
+fn own(config: &Config, settings: &MemberConfig, started: &Started) -> Result<Own, MemberError> {
+    let dir = config.data_dir.as_deref().unwrap_or(std::path::Path::new(""));
+    let cluster = started.cluster.cluster().map(|(cluster, _)| cluster);
+    let identity = Identity::of(&OsDisk, dir, cluster)?;
+    let mut identity = identity.ok_or_else(|| MemberError::NoMember { dir: dir.into() })?;
+    let boot = identity.next_boot(&OsDisk, dir)?;
+    let start = random_bytes().map_err(replica::ReplicaError::from)?;
+    Ok(Own {
+        node: NodeId::new(identity.node.0).ok_or_else(|| MemberError::NoMember { dir: dir.into() })?,
+        cluster: identity.cluster.0,
+        folder: identity.folder.0,
+        boot: boot.0,
+        start: u64::from_le_bytes(start),
+        window_bytes: settings.tail_bytes / 2,
+        tables: settings::tables(config),
+        software: settings.software.clone(),
+        addresses: settings.advertise.clone(),
+    })
+}
+
+fn replicas(own: &Own, settings: &MemberConfig, started: &Started) -> Result<Replica, MemberError> {
+    let config = ReplicaConfig {
+        node: own.node,
+        seed: own.start,
+        heartbeat_ticks: settings.ticks(settings.heartbeat_ms),
+        election_ticks: settings.ticks(settings.election_ms),
+        tail_bytes: settings.tail_bytes,
+        window_bytes: own.window_bytes,
+    };
+    let start = |StartedLog { group, tail, waiting }: &StartedLog| {
+        let term = |raft_index: u64| tail.entries.iter().find(|entry| entry.index == raft_index).map_or(0, |entry| entry.term);
+        let named = |(raft_index, batch): &(u64, Arc<lapwing_peer::Batch>)| NamedBatch {
+            raft_index: *raft_index,
+            term: term(*raft_index),
+            batch: batch.clone(),
+        };
+        GroupStart { group: *group, log: tail.clone(), batches: waiting.iter().map(named).collect() }
+    };
+    Ok(Replica::new(config, settings.timing(), started.logs.iter().map(start).collect())?)
+}

@@ -1,0 +1,336 @@
+//! The one thread that decides for a member: frames, ticks, the disk's words and what shards hand over go in; writes, frames and
+//! what is committed come out.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender};
+use std::time::{Duration, Instant};
+
+use lapwing_cluster::{Entry, Step};
+use lapwing_peer::{Batch, GroupNumber, List, Record};
+use lapwing_store::journal::Covered;
+
+use super::core::Core;
+use super::disk::{self, Disk, SnapshotOrder, SnapshotState, Word};
+use super::door::Order;
+use super::error::MemberError;
+use super::lease::Lease;
+use super::links::Links;
+use super::news;
+use super::serving::ServingOrder;
+use super::status::status;
+use crate::event_loop::EventLoop;
+use crate::log::{ShardLanes, now_us};
+use crate::niceness::come_soon;
+use crate::replica::Preface;
+
+/// Time between two ticks of the engines.
+pub(super) const TICK: Duration = Duration::from_millis(20);
+/// How often it is looked whether a state is due to be written down.
+const TEND_EVERY: Duration = Duration::from_millis(100);
+/// How long what was handed over may wait for its commit when a serving ends.
+const SETTLE_MAX: Duration = Duration::from_secs(2);
+
+/// The thread's state; [`RaftThread::run`] is its life.
+pub(super) struct RaftThread {
+    pub(super) event_loop: EventLoop,
+    pub(super) core: Core,
+    pub(super) links: Links,
+    pub(super) disk: Disk,
+    pub(super) orders: Receiver<Order>,
+    pub(super) serving: Sender<ServingOrder>,
+    pub(super) lease: Arc<Lease>,
+    pub(super) clock: Clock,
+    pub(super) lanes: Option<Lanes>,
+    /// It was decided that this node serves; it begins when its states have everything.
+    pub(super) is_to_serve: bool,
+    pub(super) room: Room,
+    /// The one snapshot that is being written, and those that nobody may need the log before.
+    pub(super) is_snapshot_busy: bool,
+    pub(super) covered: Vec<(GroupNumber, Covered)>,
+    pub(super) is_stopping: bool,
+}
+
+/// When what is due.
+pub(super) struct Clock {
+    pub(super) next_tick: Instant,
+    pub(super) last_tend: Instant,
+}
+
+/// What the disk says of its room.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Room {
+    is_full: bool,
+    is_low: bool,
+    scale_bytes: u64,
+}
+
+/// The lanes of a serving, and whom to tell when it is over.
+pub(super) struct Lanes {
+    lanes: ShardLanes,
+    done: SyncSender<()>,
+    /// This node leads no longer: nothing that comes is taken, and nothing that waits is told as committed.
+    is_lost: bool,
+    stopping_since: Option<Instant>,
+}
+
+impl RaftThread {
+    /// Works until it is told to stop.
+    ///
+    /// # Errors
+    /// The log has failed, or something that cannot be; the node ends.
+    pub(super) fn run(mut self) -> Result<(), MemberError> {
+        come_soon();
+        let ended = self.work();
+        self.lease.set(0);
+        self.disk.close();
+        ended
+    }
+
+    fn work(&mut self) -> Result<(), MemberError> {
+        while !self.is_stopping {
+            self.event_loop.prepare();
+            // From here on whoever brings something rings.
+            let has_more = self.take_words()? | self.take_orders() | self.gather()?;
+            let pause = self.clock.next_tick.saturating_duration_since(Instant::now());
+            let slept = if has_more || pause.is_zero() { self.event_loop.poll(Duration::ZERO) } else { self.event_loop.sleep(pause) };
+            slept.map_err(MemberError::from)?;
+            self.take_frames();
+            self.tick()?;
+            self.turn()?;
+            self.serve_if_due();
+            self.lease.set(self.core.replica.may_serve_until_ms());
+            self.links.fill(self.event_loop.registry(), &mut self.core);
+            if let Some(failure) = self.core.failure.take().or_else(|| self.links.take_refused()) {
+                return Err(failure);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_frames(&mut self) {
+        let now = Instant::now();
+        let tokens: Vec<_> = self.event_loop.events().map(mio::event::Event::token).collect();
+        for token in tokens {
+            self.links.happened(token, self.event_loop.registry(), &mut self.core, now);
+        }
+    }
+
+    /// Takes what the disk has to say.
+    fn take_words(&mut self) -> Result<bool, MemberError> {
+        let mut has_any = false;
+        while let Some(word) = self.disk.word()? {
+            has_any = true;
+            match word {
+                Word::Persisted(write) => self.core.replica.persisted(write),
+                Word::Room { is_full, is_low, scale_bytes } => {
+                    self.room = Room { is_full, is_low, scale_bytes };
+                    self.core.replica.set_space(!is_full);
+                    self.tell_room();
+                }
+                Word::Snapshot(group, written) => self.written(group, written),
+                Word::Failed(error) => return Err(error),
+            }
+        }
+        Ok(has_any)
+    }
+
+    fn tell_room(&self) {
+        let Room { is_full, is_low, scale_bytes } = self.room;
+        if let Some(Lanes { lanes, .. }) = &self.lanes {
+            lanes.note_room(is_full, is_low, scale_bytes);
+        }
+    }
+
+    fn take_orders(&mut self) -> bool {
+        let mut has_any = false;
+        while let Ok(order) = self.orders.try_recv() {
+            has_any = true;
+            match order {
+                Order::Lanes(wiring, done) => {
+                    let lanes = ShardLanes::new(wiring);
+                    self.lanes = Some(Lanes { lanes, done, is_lost: false, stopping_since: None });
+                    self.tell_room();
+                }
+                Order::NotServed => {
+                    self.core.replica.step_down();
+                    self.core.replica.serving_ended();
+                }
+                Order::ServingEnded => self.core.replica.serving_ended(),
+                Order::StepDown => self.core.replica.step_down(),
+                // Whoever asked may have gone.
+                Order::Status(reply) => drop(reply.send(status(&self.core, &self.links))),
+                Order::Stop => self.is_stopping = true,
+            }
+        }
+        has_any
+    }
+
+    /// Proposes what the shards have handed over.
+    fn gather(&mut self) -> Result<bool, MemberError> {
+        let Some(Lanes { lanes, is_lost: false, .. }) = &mut self.lanes else { return Ok(false) };
+        let batches = lanes.gather(now_us()).map_err(MemberError::Frame)?;
+        let has_any = !batches.is_empty();
+        for (data_group, batch) in batches {
+            let group = GroupNumber::new(data_group as u8).expect("a data group's number");
+            if self.core.replica.propose(group, batch).is_err() {
+                // Another node leads, or will: nothing of this serving is acknowledged any more.
+                self.lose_lanes();
+                return Ok(true);
+            }
+        }
+        Ok(has_any)
+    }
+
+    fn lose_lanes(&mut self) {
+        self.lanes.iter_mut().for_each(|lanes| lanes.is_lost = true);
+    }
+
+    fn tick(&mut self) -> Result<(), MemberError> {
+        let now = Instant::now();
+        if now < self.clock.next_tick {
+            return Ok(());
+        }
+        // Ticks that were lost are not made up for.
+        self.clock.next_tick = now + TICK;
+        self.core.replica.tick();
+        match self.core.replica.decide(self.lease.now_ms()) {
+            Step::Serve => self.is_to_serve = true,
+            Step::End(ending) => {
+                self.lose_lanes();
+                if std::mem::take(&mut self.is_to_serve) {
+                    self.core.replica.serving_ended();
+                } else {
+                    self.tell_serving(ServingOrder::End(ending));
+                }
+            }
+            Step::Nothing | Step::Draw(_) | Step::GiveUp => {}
+        }
+        if std::mem::take(&mut self.core.has_new_members) {
+            let others = self.core.others();
+            self.links.set_members(others.iter().map(|(node, addresses)| (*node, addresses.as_slice())));
+        }
+        self.links.tick(self.event_loop.registry(), &mut self.core, now);
+        self.propose_news()?;
+        if now - self.clock.last_tend >= TEND_EVERY {
+            self.clock.last_tend = now;
+            self.tend();
+        }
+        Ok(())
+    }
+
+    /// A node that serves with states that lack something would give numbers twice.
+    fn serve_if_due(&mut self) {
+        if self.is_to_serve && self.core.has_applied_all() {
+            self.is_to_serve = false;
+            self.tell_serving(ServingOrder::Begin);
+        }
+    }
+
+    fn tell_serving(&self, order: ServingOrder) {
+        // That thread ends behind this one.
+        let _ = self.serving.send(order);
+    }
+
+    /// One entry of metadata at a time, and only where its number is known.
+    fn propose_news(&mut self) -> Result<(), MemberError> {
+        if !self.core.may_propose_metadata() {
+            return Ok(());
+        }
+        let Some(entry) = news::next(&self.core) else { return Ok(()) };
+        self.propose_metadata(&entry)
+    }
+
+    fn propose_metadata(&mut self, entry: &Entry) -> Result<(), MemberError> {
+        let body = entry.encode();
+        let record = Record { slot: 0, message_id: 0, appended_at_us: now_us(), body: &body };
+        let batch = Batch::of(self.core.cluster.applied() + 1, &List::from_slice(&[record]));
+        // Where it is refused another node leads, and has the same to say.
+        drop(self.core.replica.propose(GroupNumber::METADATA, Arc::new(batch.map_err(MemberError::Frame)?)));
+        Ok(())
+    }
+
+    /// What follows from all that has come.
+    fn turn(&mut self) -> Result<(), MemberError> {
+        let (write, turn) = self.core.turn();
+        if let Some(write) = write {
+            self.disk.order(disk::Order::Write(write));
+        }
+        if !turn.returned.is_empty() {
+            self.lose_lanes();
+        }
+        self.core.apply()?;
+        self.settle_lanes();
+        Ok(())
+    }
+
+    /// Tells the shards how far it has come, and who serves no more when all of that is over.
+    fn settle_lanes(&mut self) {
+        let Some(Lanes { lanes, done, is_lost, stopping_since }) = &mut self.lanes else { return };
+        if !*is_lost {
+            lanes.applied(|data_group| self.core.applied_sequence(data_group));
+        }
+        if !lanes.is_stopping() {
+            return;
+        }
+        let since = *stopping_since.get_or_insert_with(Instant::now);
+        if *is_lost || lanes.is_settled() || since.elapsed() > SETTLE_MAX {
+            let _ = done.send(());
+            self.lanes = None;
+        }
+    }
+
+    /// Has states written down that have grown, and lets go of what nobody needs any more.
+    fn tend(&mut self) {
+        self.core.growth.tend();
+        let data_groups = &self.core.data_groups;
+        let grown = self.core.growth.due(self.room.is_low, |data_group| data_groups.get(data_group).holds());
+        if let Some(data_group) = grown.filter(|_| !self.is_snapshot_busy) {
+            self.begin_snapshot(data_group);
+        }
+        let covered = std::mem::take(&mut self.covered);
+        for (group, covered) in covered {
+            if self.is_needed(group, covered.raft_index) || self.core.replica.compact(group, covered.raft_index).is_err() {
+                self.covered.push((group, covered));
+            } else {
+                self.disk.order(disk::Order::Purge(group, covered));
+            }
+        }
+    }
+
+    /// Whether a follower that is there lacks what lies before this Raft index: it is sent entries, which is less than a snapshot.
+    fn is_needed(&self, group: GroupNumber, raft_index: u64) -> bool {
+        let peers = self.core.replica.engine(group).peers();
+        let is_behind = peers.iter().any(|peer| peer.is_active && !peer.needs_snapshot && peer.matched < raft_index);
+        is_behind && !self.room.is_low && !self.room.is_full
+    }
+
+    fn begin_snapshot(&mut self, data_group: u16) {
+        let group = GroupNumber::new(data_group as u8).expect("a data group's number");
+        let at = self.core.applied(group);
+        // Something may be committed by the others' disks and not be on this one.
+        let Ok(snapshot) = self.core.replica.engine(group).snapshot_at(at.index) else { return };
+        let (frozen, holds) = {
+            let state = self.core.data_groups.get(data_group);
+            (state.freeze(), state.holds())
+        };
+        let preface = Preface { at: snapshot.at, membership: snapshot.membership };
+        self.core.growth.begun(data_group, holds);
+        self.is_snapshot_busy = true;
+        let state = SnapshotState::Data(frozen);
+        self.disk.order(disk::Order::Snapshot(SnapshotOrder { group, preface, state }));
+    }
+
+    fn written(&mut self, group: GroupNumber, written: Result<(Covered, u64), lapwing_store::StoreError>) {
+        self.is_snapshot_busy = false;
+        let data_group = u16::from(group.value());
+        match written {
+            Ok((covered, bytes)) => {
+                self.core.growth.written(data_group, bytes);
+                self.covered.retain(|(of, _)| *of != group);
+                self.covered.push((group, covered));
+            }
+            // Tried again when it is looked for next.
+            Err(_) => self.core.growth.failed(data_group),
+        }
+    }
+}
