@@ -96,3 +96,16 @@ pub enum AcceptError {
     #[error("a connection of {1} was refused: {0}")]
     Refused(Refusal, PeerAddress),
 }
+
+impl AcceptError {
+    /// What the kernel's answer means; `None`: nobody waits.
+    pub(crate) fn of(error: io::Error) -> Option<Self> {
+        match error.kind() {
+            io::ErrorKind::WouldBlock => None,
+            io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted => {
+                Some(AcceptError::Connection(error))
+            }
+            _ => Some(AcceptError::Exhausted(error)),
+        }
+    }
+}

@@ -17,6 +17,8 @@
 //! - [`Datagrams`] are what comes over UDP, as it comes; who speaks in them is the reader's business. A client whose packets
 //!   come in another form has a [`Socket`] all the same: one end of a pair of the kernel's, [`Socket::pair`].
 //! - [`Dtls`] is what datagrams are sealed with, without a socket and without a clock: its owner has both.
+//! - [`PeerStream`] is what nodes of a cluster say to each other, in TLS that both sides show certificates in. Nothing uses it yet:
+//!   it comes with the cluster.
 //! - An error names the address or the file and says what to do about it.
 
 mod address;
@@ -36,6 +38,7 @@ mod network;
 #[cfg(any(test, feature = "oracle"))]
 pub mod oracle;
 mod peer;
+mod peer_tls;
 mod proxy;
 mod refusal;
 mod settings;
@@ -56,6 +59,7 @@ pub use limiter::AddressLimiter;
 pub use listener::{Accepted, Listener};
 pub use network::{Network, are_everybody};
 pub use peer::PeerAddress;
+pub use peer_tls::{PeerFault, PeerFiles, PeerListener, PeerProtocol, PeerRefusal, PeerStream, PeerTls};
 pub use refusal::Refusal;
 pub use settings::{ClientCertificate, KeepAlive, ListenerSettings, TlsSettings, WebSettings};
 pub use socket::Socket;

@@ -1,6 +1,6 @@
 //! A bound listener; clones share one kernel queue.
 
-mod queue;
+pub(crate) mod queue;
 
 use std::io;
 use std::sync::Arc;
@@ -129,13 +129,7 @@ impl Listener {
     fn take_from(&self, queue: &Queue) -> Result<Option<Accepted>, AcceptError> {
         match queue.accept() {
             Ok((stream, peer)) => self.admit(stream, peer).map(Some),
-            Err(error) => match error.kind() {
-                io::ErrorKind::WouldBlock => Ok(None),
-                io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted => {
-                    Err(AcceptError::Connection(error))
-                }
-                _ => Err(AcceptError::Exhausted(error)),
-            },
+            Err(error) => AcceptError::of(error).map_or(Ok(None), Err),
         }
     }
 

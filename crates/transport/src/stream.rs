@@ -28,6 +28,22 @@ impl Stream {
         }
     }
 
+    /// Whether a connection that was begun is there now.
+    ///
+    /// # Errors
+    /// It is over: nobody takes it.
+    pub(crate) fn is_connected(&self) -> io::Result<bool> {
+        let Stream::Tcp(stream) = self else { return Ok(true) };
+        if let Some(error) = stream.take_error()? {
+            return Err(error);
+        }
+        match stream.peer_addr() {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The kernel's least round trip in microseconds; only TCP has one.
     pub(crate) fn min_rtt_us(&self) -> Option<u32> {
         match self {

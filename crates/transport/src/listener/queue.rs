@@ -14,18 +14,18 @@ use crate::settings::KeepAlive;
 use crate::stream::Stream;
 
 /// How many connections the kernel may hold for us between two accepts.
-pub(super) const BACKLOG: i32 = 4096;
+pub(crate) const BACKLOG: i32 = 4096;
 
 /// The kernel's queue of connections.
 #[derive(Debug)]
-pub(super) enum Queue {
+pub(crate) enum Queue {
     Tcp(mio::net::TcpListener),
     Unix(mio::net::UnixListener),
 }
 
 impl Queue {
     /// Another handle of the same queue.
-    pub(super) fn try_clone(&self) -> io::Result<Self> {
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
         match self {
             Queue::Tcp(listener) => Ok(Queue::of_tcp(listener.as_fd().try_clone_to_owned()?.into())?.0),
             Queue::Unix(listener) => Queue::of_unix(listener.as_fd().try_clone_to_owned()?.into()),
@@ -33,7 +33,7 @@ impl Queue {
     }
 
     /// Takes the next waiting connection.
-    pub(super) fn accept(&self) -> io::Result<(Stream, PeerAddress)> {
+    pub(crate) fn accept(&self) -> io::Result<(Stream, PeerAddress)> {
         match self {
             Queue::Tcp(listener) => {
                 listener.accept().map(|(stream, peer)| (Stream::Tcp(stream), PeerAddress::Net(peer)))
@@ -49,18 +49,18 @@ impl Queue {
         Ok((Queue::Tcp(mio::net::TcpListener::from_std(listener)), local))
     }
 
-    pub(super) fn of_unix(listener: UnixListener) -> io::Result<Self> {
+    pub(crate) fn of_unix(listener: UnixListener) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         Ok(Queue::Unix(mio::net::UnixListener::from_std(listener)))
     }
 
     /// Asks `registry` for an event whenever connections arrive.
-    pub(super) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+    pub(crate) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         self.source().register(registry, token, Interest::READABLE)
     }
 
     /// Ends [`Queue::register`].
-    pub(super) fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+    pub(crate) fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
         self.source().deregister(registry)
     }
 
@@ -73,7 +73,7 @@ impl Queue {
 }
 
 /// Binds one address and listens there; with what was bound.
-pub(super) fn bind_net(address: SocketAddr, keep_alive: Option<KeepAlive>) -> io::Result<(Queue, SocketAddr)> {
+pub(crate) fn bind_net(address: SocketAddr, keep_alive: Option<KeepAlive>) -> io::Result<(Queue, SocketAddr)> {
     bind_tcp(address, keep_alive).and_then(Queue::of_tcp)
 }
 

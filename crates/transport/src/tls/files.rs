@@ -12,7 +12,7 @@ use super::rsa::weak_private_key;
 use crate::error::BindError;
 
 /// All certificates in `file`, one at least.
-pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, BindError> {
+pub(crate) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, BindError> {
     let pem = read(file)?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
     let remedy = "Write the certificates in PEM, between BEGIN CERTIFICATE and END CERTIFICATE.";
@@ -24,7 +24,7 @@ pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, 
 }
 
 /// The first private key in `file`.
-pub(super) fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, BindError> {
+pub(crate) fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, BindError> {
     let pem = read(file)?;
     let key = PrivateKeyDer::from_pem_slice(&pem).ok();
     // Whether it is a key at all is asked here, where the file to blame is known.

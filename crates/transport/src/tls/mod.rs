@@ -18,13 +18,14 @@ use rustls::{HandshakeKind, ServerConnection};
 use crate::refusal::Refusal;
 
 pub use certificates::{Certificates, FreshCertificates};
-pub(crate) use files::{read as read_file, wrong as wrong_file};
+pub(crate) use files::{certificates, private_key, read as read_file, wrong as wrong_file};
 pub use name::CertificateName;
 pub(crate) use name::is_name;
 pub use proof::Proof;
 pub use rsa::{WeakRsaKey, weak_rsa_key};
 pub use times::{CertificateTimes, certificate_times};
 pub use trust::Lapse;
+pub(crate) use trust::expires_at;
 
 /// Times that one read asks the stream below; so a peer that sends empty records keeps nobody else waiting.
 const READS_MAX: usize = 32;
@@ -189,7 +190,7 @@ impl<S: Read> Read for Noting<'_, S> {
 }
 
 /// A full kernel buffer is no failure here: what it did not take is kept.
-fn unless_blocked(result: io::Result<()>) -> io::Result<()> {
+pub(crate) fn unless_blocked(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
         result => result,

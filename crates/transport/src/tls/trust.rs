@@ -143,7 +143,7 @@ impl Trust {
 }
 
 /// When the first certificate of `chain` ends, or one that it rests on.
-pub(super) fn expires_at(chain: &[CertificateDer<'_>]) -> Option<SystemTime> {
+pub(crate) fn expires_at(chain: &[CertificateDer<'_>]) -> Option<SystemTime> {
     let ends = path(chain).0.into_iter().map(|certificate| certificate.tbs_certificate.validity.not_after);
     ends.map(|end| SystemTime::UNIX_EPOCH + end.to_unix_duration()).min()
 }
