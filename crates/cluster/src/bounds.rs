@@ -1,7 +1,7 @@
 //! How much there may be of what a cluster agrees on.
 
-/// Nodes that there ever may be: an id is six bits of the ids of sessions and messages, and is never given again.
-pub const MEMBERS_MAX: usize = 64;
+/// Nodes that there ever may be: an id, from 1 on, is six bits of the ids of sessions and messages, and is never given again.
+pub const MEMBERS_MAX: usize = 63;
 /// Nodes that vote, and so have a copy of everything acknowledged; who comes then is a learner.
 pub const VOTERS_MAX: usize = 5;
 /// For so long a token is good, in milliseconds of the wall clock.

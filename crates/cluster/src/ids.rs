@@ -5,7 +5,7 @@ use std::fmt;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The number of a node in its cluster: 0..64. Given once.
+/// The number of a node in its cluster: 1..64, as engines, frames and certificates have it. Given once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeId(pub u8);

@@ -108,7 +108,7 @@ impl ClusterState {
     }
 
     fn next_id(&self) -> NodeId {
-        NodeId(self.members.len() as u8)
+        NodeId(self.members.len() as u8 + 1)
     }
 
     /// As a voter where there is room for one.

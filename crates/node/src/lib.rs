@@ -45,6 +45,7 @@ mod little_spare;
 mod log;
 mod mail;
 mod mailbox;
+mod member;
 mod memory;
 mod metrics;
 mod niceness;
@@ -115,6 +116,9 @@ pub use life::Failure;
 pub use memory::memory_notices;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use one_line::{is_hidden, one_line};
+pub use member::{MakeExtensions, Member, MemberConfig, MemberError, MemberStatus, NodeStatus};
+#[doc(hidden)]
+pub use replica::found_together;
 pub use opened_log::{NotServed, OpenLog, OpenedLog};
 pub use placement::{NodeId, Owner, Placement};
 pub use session_pages::{SessionOrder, SessionQuery};

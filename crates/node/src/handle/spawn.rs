@@ -12,6 +12,7 @@ use crate::error::NodeError;
 use crate::handshakes::HandshakeThread;
 use crate::hooks::HookThread;
 use crate::log::LogWiring;
+use crate::opened_log::Writing;
 use crate::one_line::one_line;
 use crate::passwords::{PasswordThread, PasswordWorker};
 use crate::queue_pages::PageThread;

@@ -46,6 +46,7 @@ use raft_thread::{Clock, RaftThread, Room, TICK};
 use serving::{Current, ServingOrder, ServingThread};
 
 pub(crate) use door::Door;
+pub(crate) use news::features;
 pub use error::MemberError;
 pub(crate) use lease::Lease;
 pub use serving::MakeExtensions;

@@ -42,6 +42,6 @@ fn tables(core: &Core) -> Option<Entry> {
 }
 
 /// Feature levels that this program can live with.
-pub(super) fn features() -> Features {
+pub(crate) fn features() -> Features {
     Features { least: 1, most: NEWEST_LEVEL.into() }
 }

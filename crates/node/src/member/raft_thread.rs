@@ -244,8 +244,9 @@ impl RaftThread {
         let body = entry.encode();
         let record = Record { slot: 0, message_id: 0, appended_at_us: now_us(), body: &body };
         let batch = Batch::of(self.core.cluster.applied() + 1, &List::from_slice(&[record]));
+        let batch = Arc::new(batch.map_err(MemberError::Frame)?);
         // Where it is refused another node leads, and has the same to say.
-        drop(self.core.replica.propose(GroupNumber::METADATA, Arc::new(batch.map_err(MemberError::Frame)?)));
+        let _ = self.core.replica.propose(GroupNumber::METADATA, batch);
         Ok(())
     }
 

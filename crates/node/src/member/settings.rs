@@ -52,7 +52,7 @@ impl MemberConfig {
 
     /// What no member runs with.
     pub(super) fn check(&self, config: &Config) -> Result<(), NodeError> {
-        let wrong = |key: &str, what: &str, remedy: &str| Err(NodeError::config(key, what.to_owned(), remedy));
+        let wrong = |key: &str, what: &str, remedy: &'static str| Err(NodeError::config(key, what.to_owned(), remedy));
         if !config.keeps_sessions() {
             return wrong("durability", "keeps nothing on disk, and [cluster] copies what is there", "Set durability = \"disk\".");
         }

@@ -93,7 +93,7 @@ pub(crate) enum GroupFault {
 }
 
 impl ReplicaError {
-    pub(super) fn group(group: GroupNumber, fault: impl Into<GroupFault>) -> Self {
+    pub(crate) fn group(group: GroupNumber, fault: impl Into<GroupFault>) -> Self {
         ReplicaError::Group { group, fault: fault.into() }
     }
 

@@ -22,7 +22,7 @@ use crate::error::NodeError;
 use crate::start_progress::StartProgress;
 
 /// Who founds a cluster always has this number.
-const FOUNDER: NodeId = NodeId(0);
+const FOUNDER: NodeId = NodeId(1);
 
 /// What its founder says of a cluster and of itself.
 #[derive(Clone, Debug)]

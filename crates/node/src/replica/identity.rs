@@ -123,7 +123,7 @@ impl Identity {
         }
         let Document { cluster, cluster_name, node, folder, boot, .. } =
             serde_json::from_slice(&bytes).map_err(strange)?;
-        if boot.0 == u64::MAX || usize::from(node.0) >= lapwing_cluster::MEMBERS_MAX {
+        if boot.0 == u64::MAX || node.0 == 0 || usize::from(node.0) > lapwing_cluster::MEMBERS_MAX {
             return Err(stranger(file, "no node has these numbers".into()));
         }
         Ok(Some(Identity { cluster, cluster_name, node, folder, boot }))

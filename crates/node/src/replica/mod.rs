@@ -17,6 +17,7 @@ mod snapshot;
 mod start;
 #[cfg(test)]
 mod tests;
+mod together;
 mod walk;
 
 use lapwing_peer::GroupNumber;
@@ -30,6 +31,7 @@ pub(crate) use identity::Identity;
 pub(crate) use preface::Preface;
 pub(crate) use snapshot::{write_cluster, write_data_group};
 pub(crate) use start::{Started, StartedLog, start};
+pub use together::found_together;
 
 /// A group's number in the journal.
 pub(crate) fn journal_group(group: GroupNumber) -> DataGroupId {
@@ -38,7 +40,7 @@ pub(crate) fn journal_group(group: GroupNumber) -> DataGroupId {
 
 /// A node's number as Raft has it, where 0 is nobody.
 pub(crate) fn raft_id(node: lapwing_cluster::NodeId) -> u64 {
-    u64::from(node.0) + 1
+    u64::from(node.0)
 }
 
 /// Whether a cluster has written in this journal: a node on its own may not go on with it.

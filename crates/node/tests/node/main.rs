@@ -34,6 +34,7 @@ mod kill;
 mod limits;
 mod linger;
 mod losses;
+mod members;
 mod message_expiry;
 mod notices;
 mod one_offs;
