@@ -8,6 +8,10 @@ pub const VOTERS_MAX: usize = 5;
 pub const TOKEN_LIFE_MS: u64 = 60 * 60 * 1000;
 /// No entry is longer.
 pub const ENTRY_BYTES_MAX: usize = 64 << 10;
+/// No snapshot of a state is longer: all members with all that each may say of itself, and all tokens, with room to spare.
+pub const SNAPSHOT_BYTES_MAX: usize = 4 << 20;
+/// No log comes to this sequence.
+pub(crate) const SEQUENCE_END: u64 = 1 << 62;
 
 /// Tokens that are good at the same time.
 pub(crate) const TOKENS_MAX: usize = 256;

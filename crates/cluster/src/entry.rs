@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::bounds::ENTRY_BYTES_MAX;
 use crate::fault::Fault;
 use crate::ids::{Boot, ClusterId, FolderId, NodeId, SecretHash};
-use crate::member::{Features, Newcomer, check_addresses, check_name};
+use crate::member::{Features, Newcomer, check_addresses, check_name, check_release};
 use crate::tables::Tables;
 
 /// The version that is written.
@@ -122,7 +122,9 @@ impl Entry {
         match self {
             Entry::Founded { name, founder, .. } => check_name("a cluster's name", name).and_then(|()| founder.check()),
             Entry::Joined { newcomer, .. } => newcomer.check(),
-            Entry::Booted { addresses, .. } => check_addresses(addresses),
+            Entry::Booted { addresses, release, features, .. } => {
+                check_addresses(addresses).and_then(|()| check_release(release)).and_then(|()| features.check())
+            }
             Entry::TablesSet { tables } => tables.check(),
             Entry::TokenMade { .. } | Entry::Promoted { .. } | Entry::Removed { .. } | Entry::LevelRaised { .. } => {
                 Ok(())

@@ -1,4 +1,4 @@
-//! Why bytes are no entry.
+//! Why bytes are no entry, or no snapshot.
 
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 pub enum Fault {
     /// A node with a newer program has written it.
     #[error(
-        "an entry of version {found}, this program reads versions up to {supported}: use the version that wrote it"
+        "written in version {found}, and this program reads versions up to {supported}: use the version that wrote it"
     )]
     Newer {
         /// Its version.
@@ -17,7 +17,7 @@ pub enum Fault {
         supported: u64,
     },
     /// No program has written it.
-    #[error("no entry: {what}")]
+    #[error("nothing that a cluster agrees on: {what}")]
     Malformed {
         /// What is wrong.
         what: String,

@@ -4,7 +4,7 @@
 //! - No I/O, no clock, no thread, no random numbers: times and secrets come from outside.
 //! - [`ClusterState`] is a function of the entries that were applied. Whoever applies the same entries has the same members,
 //!   tokens and tables, and has refused the same words for the same reasons.
-//! - An entry is a small JSON document with a version. Any bytes give an [`Entry`] or a [`Fault`]; a version that this program does
+//! - An entry, and a snapshot of the state, is a small JSON document with a version. Any bytes give an [`Entry`] or a state, or a [`Fault`]; a version that this program does
 //!   not know is a [`Fault::Newer`], upon which its node stops and says what it needs.
 //! - [`Failover`] decides who serves out of numbers that the node hands it: one node at a time, and none while nobody can know.
 //!
@@ -36,11 +36,12 @@ mod fault;
 mod ids;
 mod member;
 mod refusal;
+mod snapshot;
 mod state;
 mod tables;
 mod token;
 
-pub use bounds::{ENTRY_BYTES_MAX, MEMBERS_MAX, TOKEN_LIFE_MS, VOTERS_MAX};
+pub use bounds::{ENTRY_BYTES_MAX, MEMBERS_MAX, SNAPSHOT_BYTES_MAX, TOKEN_LIFE_MS, VOTERS_MAX};
 pub use entry::Entry;
 pub use failover::{Ending, Failover, Observed, Role, Step, Timing};
 pub use fault::Fault;

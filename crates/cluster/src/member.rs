@@ -47,7 +47,8 @@ pub enum Standing {
 }
 
 /// A node as the cluster knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Member {
     /// Its number.
     pub id: NodeId,
@@ -67,13 +68,23 @@ impl Newcomer {
     pub(crate) fn check(&self) -> Result<(), Fault> {
         check_name("a node's name", &self.name)?;
         check_length("a zone", &self.zone, NAME_BYTES_MAX)?;
-        check_length("a release", &self.release, RELEASE_BYTES_MAX)?;
+        check_release(&self.release)?;
         check_addresses(&self.addresses)?;
-        match self.features.least > self.features.most {
+        self.features.check()
+    }
+}
+
+impl Features {
+    pub(crate) fn check(self) -> Result<(), Fault> {
+        match self.least > self.most {
             true => Err(Fault::Malformed { what: "the least feature level is above the most".into() }),
             false => Ok(()),
         }
     }
+}
+
+pub(crate) fn check_release(release: &str) -> Result<(), Fault> {
+    check_length("a release", release, RELEASE_BYTES_MAX)
 }
 
 /// A name that a line of a table can have in it.

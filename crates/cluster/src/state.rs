@@ -21,14 +21,14 @@ pub enum Answer {
 /// A cluster as its log has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterState {
-    applied: u64,
-    cluster: Option<(ClusterId, String)>,
+    pub(crate) applied: u64,
+    pub(crate) cluster: Option<(ClusterId, String)>,
     /// By id; those that are gone stay.
-    members: BTreeMap<NodeId, Member>,
+    pub(crate) members: BTreeMap<NodeId, Member>,
     /// Tokens that nobody has used, and when each was made.
-    tokens: BTreeMap<SecretHash, u64>,
-    tables: Tables,
-    level: u32,
+    pub(crate) tokens: BTreeMap<SecretHash, u64>,
+    pub(crate) tables: Tables,
+    pub(crate) level: u32,
 }
 
 impl ClusterState {
