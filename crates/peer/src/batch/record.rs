@@ -24,6 +24,13 @@ pub struct Record<'a> {
     pub body: &'a [u8],
 }
 
+impl Record<'_> {
+    /// What it takes of its batch's bytes.
+    pub const fn encoded_bytes(&self) -> usize {
+        RECORD_HEAD_BYTES + self.body.len()
+    }
+}
+
 impl<'a> Pack<'a> for Record<'a> {
     fn put(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         check_len(self.body.len(), BATCH_BYTES_MAX as usize, "bytes of a record")?;

@@ -53,7 +53,7 @@ impl<'a, T> List<'a, T> {
 #[allow(private_bounds, reason = "what a list can hold is decided here")]
 impl<'a, T: Pack<'a>> List<'a, T> {
     /// The items.
-    pub fn iter(&self) -> impl Iterator<Item = T> + use<'a, T> {
+    pub fn iter(&self) -> impl Iterator<Item = T> + Clone + use<'a, T> {
         let (items, count, bytes) = match self.items {
             Items::Slice(items) => (items, 0, &[][..]),
             Items::Packed { count, bytes } => (&[][..], count, bytes),

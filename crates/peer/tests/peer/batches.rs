@@ -174,6 +174,8 @@ fn a_batch_of_records_is_the_one_that_comes() {
     let (head, run) = batch(5, 100);
     let made = Batch::of(100, &read_records(&run).unwrap()).unwrap();
     assert_eq!((made.head(), made.bytes()), (head, &run[..]));
+    let lengths = made.records().iter().map(|record| record.encoded_bytes());
+    assert_eq!(lengths.sum::<usize>(), run.len());
     let mut intake = BatchIntake::new(1 << 20);
     intake.part(&part(GROUP, 9, &run, 0, run.len())).unwrap();
     assert_eq!(intake.take(GROUP, 1, 9, head).unwrap(), made);
