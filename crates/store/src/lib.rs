@@ -52,6 +52,7 @@ pub use info::{
 pub use lock::{LockedFile, lock_alone, lock_to_look};
 pub use log::Log;
 pub use notice::{Notice, StoreCounters, TrimmedUnread};
+pub use random::random_bytes;
 pub use reader::LogReader;
 pub use stream::named_readers::ReadBy;
 pub use writer::{Append, LogWriter};

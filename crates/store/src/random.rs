@@ -10,7 +10,7 @@ use crate::error::StoreError;
 ///
 /// # Errors
 /// `Io`.
-pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], StoreError> {
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], StoreError> {
     let source = Path::new("/dev/urandom");
     let mut bytes = [0; N];
     let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));

@@ -64,7 +64,10 @@ pub trait DiskFile: Debug + Send + Sync {
 }
 
 /// Replaces `file` by these bytes: whoever opens it later, even after a crash, finds the old or the new ones, whole.
-pub(crate) fn replace(disk: &dyn Disk, file: &Path, contents: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// Those of the disk; the old ones are there then.
+pub fn replace(disk: &dyn Disk, file: &Path, contents: &[u8]) -> io::Result<()> {
     let draft = file.with_extension("tmp");
     let handle = disk.open(&draft, Access::Create)?;
     handle.write_at(&[IoSlice::new(contents)], 0)?;
@@ -80,7 +83,10 @@ pub(crate) fn sync_names(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> 
 }
 
 /// Reads a whole file of at most `bytes_max` bytes.
-pub(crate) fn read_whole(disk: &dyn Disk, file: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+///
+/// # Errors
+/// `InvalidData`: it has more. Those of the disk.
+pub fn read_whole(disk: &dyn Disk, file: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let handle = disk.open(file, Access::Read)?;
     let bytes = handle.bytes()?;
     if bytes > bytes_max {

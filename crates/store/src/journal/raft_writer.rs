@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::data_group::DataGroupId;
+use super::entry::Entry;
 use super::marker::{MARKER_BYTES_MAX, Marker};
 use super::op::Op;
 use super::raft_error::RaftError;
 use super::tail::Tail;
 use super::writer::{JournalWriter, Numbers};
 use crate::error::StoreError;
-use crate::record::{RecordKind, check_next};
+use crate::record::{RecordKind, check_next, record_bytes};
 
 /// What a snapshot covers of a data group, by each way of counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,27 @@ pub struct Covered {
 }
 
 impl JournalWriter {
+    /// Takes the entries of one batch, all or none: no commit comes between two of them, so no crash leaves half of it. They
+    /// follow each other and have one group, term and Raft index. One batch always fits, however large, where nothing waits.
+    ///
+    /// # Errors
+    /// As for [`JournalWriter::append`], and nothing changed.
+    pub fn append_batch<'a>(&mut self, entries: impl Iterator<Item = Entry<'a>> + Clone) -> Result<(), StoreError> {
+        self.check_running()?;
+        let (mut bytes, mut end) = (0, 0);
+        for entry in entries.clone() {
+            self.check_body(entry.body.len())?;
+            (bytes, end) = (bytes + record_bytes(entry.body.len()), entry.index);
+        }
+        self.check_pending(bytes)?;
+        check_next(end)?;
+        for entry in entries {
+            // It is the first that may be refused: the others follow it.
+            self.take(entry.group.place()?, entry)?;
+        }
+        Ok(())
+    }
+
     /// Takes a marker. Durable and visible after the next `commit`.
     ///
     /// # Errors

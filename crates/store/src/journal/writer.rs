@@ -63,6 +63,12 @@ impl JournalWriter {
     pub fn append(&mut self, entry: Entry<'_>) -> Result<(), StoreError> {
         let place = entry.group.place()?;
         self.check_room(entry.body.len())?;
+        self.take(place, entry)
+    }
+
+    /// Takes an entry for which there is room.
+    #[inline]
+    pub(super) fn take(&mut self, place: usize, entry: Entry<'_>) -> Result<(), StoreError> {
         let tail = &mut self.groups[place];
         let (group, index, term, raft_index) = (entry.group.0, entry.index, entry.term, entry.raft_index);
         if index != tail.next() {
@@ -215,13 +221,24 @@ impl JournalWriter {
     /// A body of this size may be taken now.
     pub(super) fn check_room(&self, body_bytes: usize) -> Result<(), StoreError> {
         self.check_running()?;
+        self.check_body(body_bytes)?;
+        self.check_pending(record_bytes(body_bytes))
+    }
+
+    /// A body may be so large.
+    pub(super) fn check_body(&self, body_bytes: usize) -> Result<(), StoreError> {
         let body_bytes_max = self.config.body_bytes_max.min(BODY_BYTES_MAX);
-        if body_bytes > body_bytes_max {
-            return Err(StoreError::BodyTooLarge { body_bytes, body_bytes_max });
+        match body_bytes > body_bytes_max {
+            true => Err(StoreError::BodyTooLarge { body_bytes, body_bytes_max }),
+            false => Ok(()),
         }
+    }
+
+    /// So many bytes of records may wait beside what waits already.
+    pub(super) fn check_pending(&self, bytes: usize) -> Result<(), StoreError> {
         let (pending_bytes, pending_bytes_max) = (self.pending_bytes(), self.config.pending_bytes_max);
-        // One record always fits, so that a limit below the largest body cannot block for ever.
-        match pending_bytes > 0 && pending_bytes + record_bytes(body_bytes) > pending_bytes_max {
+        // One record, or batch, always fits, so that a limit below the largest body cannot block for ever.
+        match pending_bytes > 0 && pending_bytes + bytes > pending_bytes_max {
             true => Err(StoreError::Pending { pending_bytes, pending_bytes_max }),
             false => Ok(()),
         }

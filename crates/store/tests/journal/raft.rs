@@ -2,10 +2,13 @@
 //! node on its own goes over to a cluster.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::common::*;
+use lapwing_store::disk::OsDisk;
 use lapwing_store::journal::{
-    Covered, DataGroupId, Entry, JournalReader, JournalWriter, Marker, RaftEntry, RaftError, RaftRead,
+    Covered, DataGroupId, Entry, Journal, JournalConfig, JournalReader, JournalWriter, Marker, RaftEntry, RaftError,
+    RaftRead,
 };
 use lapwing_store::{ReadLimits, StoreError};
 
@@ -228,6 +231,39 @@ fn a_folder_of_one_node_goes_over_to_a_cluster() {
     let log = reader.group(A).expect("a group");
     assert_eq!((log.purged_index, log.purged_raft_index, log.last_raft_index), (100, 1, 2));
     assert!(matches!(writer.append(entry(A, 104, 1, b"x")), Err(StoreError::Raft(_))), "there is no way back");
+}
+
+/// Is a batch taken whole or not at all: where too much waits, where one of its bodies is too large, and where it is larger than
+/// all that may wait?
+#[test]
+fn a_batch_is_never_cut_in_two() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let config = JournalConfig { pending_bytes_max: 4 << 10, body_bytes_max: 2 << 10, ..small() };
+    let (mut writer, reader) = Journal::open_on(Arc::new(OsDisk), dir.path(), &config).expect("open");
+    let bodies: Vec<Vec<u8>> = (0..9).map(|number| vec![number; 1 << 10]).collect();
+    let entries = |first: u64, raft_index: u64, count: usize| {
+        let bodies = &bodies;
+        (0..count).map(move |at| Entry { raft_index, ..entry(A, first + at as u64, 1, &bodies[at]) })
+    };
+    writer.append_batch(entries(1, 1, 9)).expect("nothing waits");
+    let before = writer.pending_bytes();
+    assert!(before > config.pending_bytes_max);
+    let refused = writer.append_batch(entries(10, 2, 1));
+    assert!(matches!(refused, Err(StoreError::Pending { .. })), "{refused:?}");
+    writer.commit().expect("commit");
+    writer.append_batch(entries(10, 2, 2)).expect("there is room");
+    let refused = writer.append_batch(entries(12, 3, 2));
+    assert!(matches!(refused, Err(StoreError::Pending { .. })), "half of it would have room: {refused:?}");
+    let large = vec![0; 3 << 10];
+    let with_large = entries(12, 3, 1).chain([Entry { raft_index: 3, ..entry(A, 13, 1, &large) }]);
+    let refused = writer.append_batch(with_large);
+    assert!(matches!(refused, Err(StoreError::BodyTooLarge { .. })), "{refused:?}");
+    assert!(matches!(writer.append_batch(entries(12, 2, 1)), Ok(())), "it goes on with the last batch");
+    writer.commit().expect("commit");
+    assert!(matches!(writer.append_batch(entries(12, 3, 1)), Err(StoreError::NotNext { .. })), "it is there");
+    assert!(matches!(writer.append_batch(entries(13, 1, 1)), Err(StoreError::Raft(_))));
+    assert_eq!(writer.pending_bytes(), 0);
+    assert_eq!(reader.group(A).expect("a group").last_index, 12);
 }
 
 /// Do entries keep their Raft index where compaction moves them, do markers that are not purged live on when their segments go, and
