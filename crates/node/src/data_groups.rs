@@ -14,6 +14,7 @@ use lapwing_store::journal::{DataGroupId, EntryView, JournalReader, Snapshot};
 
 use crate::error::NodeError;
 use crate::log::snapshot::{self, Unreadable, store_error};
+use crate::replica::Preface;
 use crate::slot::DATA_GROUPS;
 use crate::start_progress::StartProgress;
 use crate::words::share_name;
@@ -62,7 +63,7 @@ impl DataGroups {
             states.push(state);
         }
         let from: Vec<u64> = states.iter().map(|state| state.applied() + 1).collect();
-        let data_groups = DataGroups(states.into_iter().map(Mutex::new).collect());
+        let data_groups = DataGroups::of(states);
         let mut failed = None;
         let from = std::array::from_fn::<u64, { DATA_GROUPS as usize }, _>(|data_group| from[data_group]);
         let mut apply = |entry: EntryView<'_>| {
@@ -77,6 +78,12 @@ impl DataGroups {
         };
         reader.replay_telling(&from, &mut apply, &mut |bytes| progress.read(bytes))?;
         failed.map_or(Ok((data_groups, extents)), Err)
+    }
+
+    /// The groups with these states, in their order.
+    pub(crate) fn of(states: Vec<DataGroupState>) -> Self {
+        debug_assert_eq!(states.len(), usize::from(DATA_GROUPS), "a state for each group");
+        DataGroups(states.into_iter().map(Mutex::new).collect())
     }
 
     /// The groups that have a message already: a bit each.
@@ -156,7 +163,8 @@ fn restore(
 ) -> Result<(DataGroupState, u64), NodeError> {
     let Some(mut found) = found else { return Ok((DataGroupState::new(), 0)) };
     let mut telling = Telling { snapshot: &mut found, told_bytes: 0, progress };
-    let state = snapshot::read(&mut telling);
+    // Where a cluster was to be founded, and a crash came before that counted, it says at its front what nobody asks for.
+    let state = Preface::read(&mut telling).and_then(|(_, mut state)| snapshot::read(&mut state));
     let told_bytes = telling.told_bytes;
     progress.read(found.file_bytes().saturating_sub(told_bytes));
     let state = state.map_err(|unreadable| match unreadable {

@@ -56,6 +56,8 @@ mod passwords;
 mod placement;
 mod queue_pages;
 mod reload;
+#[allow(dead_code, unused_imports, reason = "the raft thread, which calls it, comes next")]
+mod replica;
 mod reserved_room;
 mod retained_holders;
 mod retained_share;

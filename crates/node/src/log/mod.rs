@@ -13,7 +13,7 @@
 
 mod batch;
 #[cfg(test)]
-mod crash;
+pub(crate) mod crash;
 mod feed;
 mod growth;
 mod keeper;

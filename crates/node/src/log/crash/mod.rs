@@ -28,7 +28,7 @@ mod picture;
 mod script;
 #[allow(dead_code, reason = "the store's own tests need more of it")]
 #[path = "../../../../store/tests/store/sim/mod.rs"]
-mod sim;
+pub(crate) mod sim;
 mod uncommitted;
 
 const COMMITS: usize = 140;
