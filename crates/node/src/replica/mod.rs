@@ -38,7 +38,7 @@ pub(crate) fn journal_group(group: GroupNumber) -> DataGroupId {
     DataGroupId(u16::from(group.value()))
 }
 
-/// A node's number as Raft has it, where 0 is nobody.
+/// A node's number as engines, frames and certificates have it.
 pub(crate) fn raft_id(node: lapwing_cluster::NodeId) -> u64 {
     u64::from(node.0)
 }

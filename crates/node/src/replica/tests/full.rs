@@ -25,8 +25,11 @@ fn a_full_disk_is_waited_out() {
     let disk = SimDisk::new(1);
     let (mut journal, reader) = open(&disk).expect("open");
     let mut queue = WriteQueue::new(reader);
+    // The first thing of a cluster begins a segment, and sets space aside for what follows.
+    queue.push(write(1));
+    queue.go_on(&mut journal).expect("there is space");
     disk.set_capacity(0);
-    let mut number = 0;
+    let mut number = 1;
     let persisted = loop {
         number += 1;
         queue.push(write(number));

@@ -11,10 +11,13 @@ use crate::replica::{Preface, ReplicaError, WriteQueue, start, write_data_group}
 const GROUP: u8 = 9;
 const AT: Position = Position { index: 20, term: 4 };
 
-/// A log through Raft index 8, of which 5 are committed, and that goes on with what no leader has.
-fn old_log() -> Write {
+/// Logs that end before the snapshot, or go on beyond it.
+const OLD_ENDS: [u64; 2] = [8, 30];
+
+/// A log through this Raft index, of which 5 are committed; what is behind that no leader has.
+fn old_log(end: u64) -> Write {
     let batch_at = |index: u64| entry(index, 1, batch(group(GROUP), 2 * index - 3, [index * 10, index * 10 + 1]));
-    let entries = std::iter::once(entry(1, 1, Body::Blank)).chain((2..=8).map(batch_at)).collect();
+    let entries = std::iter::once(entry(1, 1, Body::Blank)).chain((2..=end).map(batch_at)).collect();
     let vote = Some(Vote { term: 1, voted_for: 1, commit: 5 });
     let group = GroupWrite { group: group(GROUP), install: None, truncate_from: None, entries, vote };
     Write { number: 1, must_sync: true, groups: vec![group] }
@@ -39,10 +42,10 @@ fn install() -> Write {
 }
 
 /// Has the old log, then the snapshot; how many of the two writes are persisted.
-fn live(disk: &SimDisk) -> Result<u64, ReplicaError> {
+fn live(disk: &SimDisk, old_end: u64) -> Result<u64, ReplicaError> {
     let (mut journal, reader) = open(disk)?;
     let mut queue = WriteQueue::new(reader.clone());
-    queue.push(old_log());
+    queue.push(old_log(old_end));
     queue.go_on(&mut journal)?;
     let preface = Preface { at: AT, membership: Membership::of(&[1, 2, 3]) };
     write_data_group(&reader, group(GROUP), &preface, theirs().freeze())?;
@@ -73,15 +76,18 @@ fn check(disk: &SimDisk, is_done: bool, context: &str) {
 
 #[test]
 fn a_crash_leaves_the_log_before_or_the_one_behind_the_snapshot() {
-    let disk = SimDisk::new(1);
-    assert_eq!(live(&disk).expect("no fault"), 2);
-    check(&disk, true, "no crash");
-    for step in changes(disk.steps()).chain([disk.steps() - 1]) {
-        let disk = SimDisk::new(step + 1);
-        disk.crash_after(step);
-        let is_done = live(&disk).is_ok_and(|persisted| persisted == 2);
-        check(&disk.copy(step).after_crash(), is_done, &format!("power cut after step {step}"));
-        check(&disk.after_kill(), is_done, &format!("kill after step {step}"));
+    for old_end in OLD_ENDS {
+        let disk = SimDisk::new(1);
+        assert_eq!(live(&disk, old_end).expect("no fault"), 2);
+        check(&disk, true, "no crash");
+        for step in changes(disk.steps()).chain([disk.steps() - 1]) {
+            let disk = SimDisk::new(step + 1);
+            disk.crash_after(step);
+            let is_done = live(&disk, old_end).is_ok_and(|persisted| persisted == 2);
+            let context = |what: &str| format!("a log through {old_end}, {what} after step {step}");
+            check(&disk.copy(step).after_crash(), is_done, &context("power cut"));
+            check(&disk.after_kill(), is_done, &context("kill"));
+        }
     }
 }
 
@@ -91,7 +97,7 @@ fn nothing_is_void_for_a_snapshot_that_is_not_there() {
     let disk = SimDisk::new(1);
     let (mut journal, reader) = open(&disk).expect("open");
     let mut queue = WriteQueue::new(reader);
-    queue.push(old_log());
+    queue.push(old_log(8));
     queue.go_on(&mut journal).expect("no fault");
     queue.push(install());
     let refused = queue.go_on(&mut journal).expect_err("no snapshot");
