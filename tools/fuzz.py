@@ -27,6 +27,7 @@ INPUT_BYTES_MAX = {
     "entries": 2048,
     "envelope": 1024,
     "folder": 160,
+    "node_certificates": 1024,
     "peer_frames": 2048,
     "proxy": 4200,
     "snapshot": 2048,

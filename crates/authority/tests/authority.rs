@@ -141,7 +141,7 @@ fn in_pem(der: &[u8]) -> String {
     format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
 }
 
-/// Writes the files of `an_old_authority_is_read`; only once, by hand.
+/// Writes the files of `an_old_authority_is_read` and of the oracle.
 #[test]
 #[ignore = "writes the fixture; once per format version"]
 fn write_fixtures() {
@@ -151,4 +151,5 @@ fn write_fixtures() {
     write("authority.pem", authority.certificate_pem());
     write("authority.key", &authority.key_pem());
     write("node.pem", &authority.issue(2, &request(), at(NOW_S)).unwrap());
+    write("request.pem", &request());
 }
