@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild raft openraft test-32-bit one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools bisquitt pages
+.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild raft cluster-sim openraft test-32-bit one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools bisquitt pages
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -197,6 +197,10 @@ wild: $(CACHE)/built ## clients that do anything to a broker process that is kil
 raft: $(CACHE)/toolchain ## groups of Raft in rough weather, simulated: SEEDS (200) runs of each kind
 	$(call step,groups of Raft in rough weather)
 	@LAPWING_RAFT_SEEDS=$(or $(SEEDS),200) cargo test --locked --quiet -p lapwing-raft --test engine runs
+
+cluster-sim: $(CACHE)/toolchain ## whole clusters in rough weather, simulated: SIM (2000) seconds of three nodes and of five; SEED=7 begins with that one
+	$(call step,clusters in rough weather)
+	@LAPWING_SIM_SECONDS=$(or $(SIM),2000) LAPWING_SIM_SEED=$(or $(SEED),1) cargo test --locked --quiet -p lapwing-replica --test sim runs -- --nocapture
 
 test-32-bit: $(CACHE)/cross ## tests of what `lapwingd` is made of, and of it as a process, in 32 bits and linked against musl
 	@rustup --quiet target add i686-unknown-linux-musl

@@ -28,6 +28,7 @@ PROOFS = {
     "faults-kafka": "faults-kafka",
     "wild": "wild",
     "raft": "raft",
+    "cluster-sim": "cluster-sim",
     "openraft": "openraft",
     "32-bit": "test-32-bit",
     "one-offs": "one-offs",

@@ -113,14 +113,14 @@ pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
 pub use lapwing_store::{ReadBy, ReaderInfo};
 pub use lapwing_transport::{CertificateTimes, WeakRsaKey, certificate_times, weak_rsa_key};
 pub use life::Failure;
+pub use member::{MakeExtensions, Member, MemberConfig, MemberError, MemberStatus, NodeStatus};
 pub use memory::memory_notices;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use one_line::{is_hidden, one_line};
-pub use member::{MakeExtensions, Member, MemberConfig, MemberError, MemberStatus, NodeStatus};
-#[doc(hidden)]
-pub use replica::found_together;
 pub use opened_log::{NotServed, OpenLog, OpenedLog};
 pub use placement::{NodeId, Owner, Placement};
+#[doc(hidden)]
+pub use replica::found_together;
 pub use session_pages::{SessionOrder, SessionQuery};
 pub use session_reports::Emptied;
 pub use session_rows::{SessionList, SessionShown};

@@ -42,7 +42,6 @@ pub struct OpenedLog {
     pub(crate) opened_by: OpenedBy,
 }
 
-
 /// What reads it, for whoever wants; as good while somebody writes.
 #[derive(Clone)]
 pub(crate) struct LogReaders {

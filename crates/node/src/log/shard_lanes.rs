@@ -72,6 +72,13 @@ impl ShardLanes {
         Ok(batches)
     }
 
+    /// Throws away what the shards hand over, and will never be told of: the serving is over, and they wait for room.
+    pub(crate) fn discard(&mut self) {
+        while let Some((shard, batch)) = self.lanes.take() {
+            self.lanes.appended(shard, batch.last_lsn);
+        }
+    }
+
     /// Data groups have come so far; `applied`: the last sequence of one. Tells the shards whose rounds are done.
     pub(crate) fn applied(&mut self, applied: impl Fn(u16) -> u64) {
         let is_done = |round: &mut Round| round.until.iter().all(|(data_group, last)| applied(*data_group) >= *last);

@@ -15,6 +15,9 @@ use crate::data_groups::{DataGroups, Extents};
 use crate::log::Growth;
 use crate::replica::{GroupFault, ReplicaError, Started};
 
+/// Entries that did not hold and are remembered: one for each member and table, and some.
+const REFUSED_MAX: usize = 128;
+
 /// Everything of a member that is decided on its raft thread, without sockets and without the disk's writing end.
 pub(super) struct Core {
     pub(super) own: Own,
@@ -31,6 +34,10 @@ pub(super) struct Core {
     pub(super) introduced: BTreeMap<NodeId, Introduced>,
     /// What each node that was ever heard had drawn at its start, and in which boot.
     starts: BTreeMap<NodeId, (u64, u64)>,
+    /// Entries of metadata that did not hold, the newest first.
+    refused: Vec<Entry>,
+    /// Entries of metadata since its state was written down.
+    pub(super) metadata_entries: u64,
     /// Somebody joined, left, or said something of itself: connections may have to follow.
     pub(super) has_new_members: bool,
     /// Replicas that have stopped, and why.
@@ -55,6 +62,8 @@ impl Core {
             applied,
             introduced: BTreeMap::new(),
             starts: BTreeMap::new(),
+            refused: Vec::new(),
+            metadata_entries: 0,
             has_new_members: true,
             stopped: BTreeMap::new(),
             failure: None,
@@ -109,8 +118,12 @@ impl Core {
         let entry = Entry::decode(body);
         let entry = entry
             .map_err(|fault| ReplicaError::group(GroupNumber::METADATA, GroupFault::Cluster { sequence, fault }))?;
-        // What does not hold changes nothing, on any node; who had asked for it looks at the state.
-        let _ = self.cluster.apply(sequence, &entry);
+        // What does not hold changes nothing, on any node. Whoever says it need not say it again.
+        if self.cluster.apply(sequence, &entry).is_err() {
+            self.refused.truncate(REFUSED_MAX - 1);
+            self.refused.insert(0, entry);
+        }
+        self.metadata_entries += 1;
         self.has_new_members = true;
         Ok(())
     }
@@ -134,6 +147,11 @@ impl Core {
     pub(super) fn may_propose_metadata(&self) -> bool {
         let status = self.replica.status(GroupNumber::METADATA);
         status.role == Role::Leader && status.last == self.applied(GroupNumber::METADATA).index
+    }
+
+    /// Whether this was said before, and did not hold.
+    pub(super) fn is_refused(&self, entry: &Entry) -> bool {
+        self.refused.contains(entry)
     }
 
     /// Other members, and where they are: as the metadata has them, and who is connected as it says itself.

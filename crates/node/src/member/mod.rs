@@ -18,6 +18,7 @@ mod news;
 mod raft_thread;
 mod serving;
 mod settings;
+mod snapshots;
 mod status;
 
 use std::net::SocketAddr;
@@ -46,9 +47,9 @@ use raft_thread::{Clock, RaftThread, Room, TICK};
 use serving::{Current, ServingOrder, ServingThread};
 
 pub(crate) use door::Door;
-pub(crate) use news::features;
 pub use error::MemberError;
 pub(crate) use lease::Lease;
+pub(crate) use news::features;
 pub use serving::MakeExtensions;
 pub use settings::MemberConfig;
 pub use status::{MemberStatus, NodeStatus};
@@ -69,7 +70,11 @@ impl Member {
     ///
     /// # Errors
     /// The folder is no member's or not whole, the address for the others is taken, or its certificate is not its own.
-    pub fn start(config: Config, settings: &MemberConfig, make_extensions: MakeExtensions) -> Result<Member, MemberError> {
+    pub fn start(
+        config: Config,
+        settings: &MemberConfig,
+        make_extensions: MakeExtensions,
+    ) -> Result<Member, MemberError> {
         config.check()?;
         settings.check(&config)?;
         let MemberLog { log, mut journal, reader, readers } = MemberLog::open(&config)?;
@@ -134,7 +139,8 @@ impl Member {
                 noted.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         };
-        let threads = vec![spawn("lapwing-raft", raft)?, spawn("lapwing-serving", move || serving_thread.run(&serving_orders))?];
+        let threads =
+            vec![spawn("lapwing-raft", raft)?, spawn("lapwing-serving", move || serving_thread.run(&serving_orders))?];
         Ok(Member { door, address, current, failure, serving, threads: Mutex::new(threads) })
     }
 
@@ -231,7 +237,8 @@ fn replicas(own: &Own, settings: &MemberConfig, started: &Started) -> Result<Rep
         window_bytes: own.window_bytes,
     };
     let start = |StartedLog { group, tail, waiting }: &StartedLog| {
-        let term = |raft_index: u64| tail.entries.iter().find(|entry| entry.index == raft_index).map_or(0, |entry| entry.term);
+        let term =
+            |raft_index: u64| tail.entries.iter().find(|entry| entry.index == raft_index).map_or(0, |entry| entry.term);
         let named = |(raft_index, batch): &(u64, Arc<lapwing_peer::Batch>)| NamedBatch {
             raft_index: *raft_index,
             term: term(*raft_index),

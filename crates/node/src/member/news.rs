@@ -7,7 +7,8 @@ use super::links::NEWEST_LEVEL;
 
 /// The next entry that is due, if one is.
 pub(super) fn next(core: &Core) -> Option<Entry> {
-    own_start(core).or_else(|| another_start(core)).or_else(|| tables(core))
+    let starts = own_start(core).into_iter().chain(other_starts(core));
+    starts.chain(tables(core)).find(|entry| !core.is_refused(entry))
 }
 
 /// This node was started, and the cluster has not heard of it.
@@ -18,9 +19,9 @@ fn own_start(core: &Core) -> Option<Entry> {
     started(core, Entry::Booted { node, folder, boot, addresses, release, features: features() })
 }
 
-/// A node that is connected was started.
-fn another_start(core: &Core) -> Option<Entry> {
-    core.introduced.values().find_map(|said| {
+/// Nodes that are connected were started.
+fn other_starts(core: &Core) -> impl Iterator<Item = Entry> {
+    core.introduced.values().filter_map(|said| {
         let features = Features { most: said.newest_level.into(), ..features() };
         let (node, folder, boot) = (NodeId(said.node.value()), FolderId(said.folder), Boot(said.boot));
         let (addresses, release) = (said.addresses.clone(), said.software.clone());

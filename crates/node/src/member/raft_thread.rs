@@ -10,7 +10,7 @@ use lapwing_peer::{Batch, GroupNumber, List, Record};
 use lapwing_store::journal::Covered;
 
 use super::core::Core;
-use super::disk::{self, Disk, SnapshotOrder, SnapshotState, Word};
+use super::disk::{self, Disk, Word};
 use super::door::Order;
 use super::error::MemberError;
 use super::lease::Lease;
@@ -21,7 +21,6 @@ use super::status::status;
 use crate::event_loop::EventLoop;
 use crate::log::{ShardLanes, now_us};
 use crate::niceness::come_soon;
-use crate::replica::Preface;
 
 /// Time between two ticks of the engines.
 pub(super) const TICK: Duration = Duration::from_millis(20);
@@ -59,9 +58,9 @@ pub(super) struct Clock {
 /// What the disk says of its room.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Room {
-    is_full: bool,
-    is_low: bool,
-    scale_bytes: u64,
+    pub(super) is_full: bool,
+    pub(super) is_low: bool,
+    pub(super) scale_bytes: u64,
 }
 
 /// The lanes of a serving, and whom to tell when it is over.
@@ -92,7 +91,11 @@ impl RaftThread {
             // From here on whoever brings something rings.
             let has_more = self.take_words()? | self.take_orders() | self.gather()?;
             let pause = self.clock.next_tick.saturating_duration_since(Instant::now());
-            let slept = if has_more || pause.is_zero() { self.event_loop.poll(Duration::ZERO) } else { self.event_loop.sleep(pause) };
+            let slept = if has_more || pause.is_zero() {
+                self.event_loop.poll(Duration::ZERO)
+            } else {
+                self.event_loop.sleep(pause)
+            };
             slept.map_err(MemberError::from)?;
             self.take_frames();
             self.tick()?;
@@ -167,7 +170,11 @@ impl RaftThread {
 
     /// Proposes what the shards have handed over.
     fn gather(&mut self) -> Result<bool, MemberError> {
-        let Some(Lanes { lanes, is_lost: false, .. }) = &mut self.lanes else { return Ok(false) };
+        let Some(Lanes { lanes, is_lost, .. }) = &mut self.lanes else { return Ok(false) };
+        if *is_lost {
+            lanes.discard();
+            return Ok(false);
+        }
         let batches = lanes.gather(now_us()).map_err(MemberError::Frame)?;
         let has_any = !batches.is_empty();
         for (data_group, batch) in batches {
@@ -277,61 +284,6 @@ impl RaftThread {
         if *is_lost || lanes.is_settled() || since.elapsed() > SETTLE_MAX {
             let _ = done.send(());
             self.lanes = None;
-        }
-    }
-
-    /// Has states written down that have grown, and lets go of what nobody needs any more.
-    fn tend(&mut self) {
-        self.core.growth.tend();
-        let data_groups = &self.core.data_groups;
-        let grown = self.core.growth.due(self.room.is_low, |data_group| data_groups.get(data_group).holds());
-        if let Some(data_group) = grown.filter(|_| !self.is_snapshot_busy) {
-            self.begin_snapshot(data_group);
-        }
-        let covered = std::mem::take(&mut self.covered);
-        for (group, covered) in covered {
-            if self.is_needed(group, covered.raft_index) || self.core.replica.compact(group, covered.raft_index).is_err() {
-                self.covered.push((group, covered));
-            } else {
-                self.disk.order(disk::Order::Purge(group, covered));
-            }
-        }
-    }
-
-    /// Whether a follower that is there lacks what lies before this Raft index: it is sent entries, which is less than a snapshot.
-    fn is_needed(&self, group: GroupNumber, raft_index: u64) -> bool {
-        let peers = self.core.replica.engine(group).peers();
-        let is_behind = peers.iter().any(|peer| peer.is_active && !peer.needs_snapshot && peer.matched < raft_index);
-        is_behind && !self.room.is_low && !self.room.is_full
-    }
-
-    fn begin_snapshot(&mut self, data_group: u16) {
-        let group = GroupNumber::new(data_group as u8).expect("a data group's number");
-        let at = self.core.applied(group);
-        // Something may be committed by the others' disks and not be on this one.
-        let Ok(snapshot) = self.core.replica.engine(group).snapshot_at(at.index) else { return };
-        let (frozen, holds) = {
-            let state = self.core.data_groups.get(data_group);
-            (state.freeze(), state.holds())
-        };
-        let preface = Preface { at: snapshot.at, membership: snapshot.membership };
-        self.core.growth.begun(data_group, holds);
-        self.is_snapshot_busy = true;
-        let state = SnapshotState::Data(frozen);
-        self.disk.order(disk::Order::Snapshot(SnapshotOrder { group, preface, state }));
-    }
-
-    fn written(&mut self, group: GroupNumber, written: Result<(Covered, u64), lapwing_store::StoreError>) {
-        self.is_snapshot_busy = false;
-        let data_group = u16::from(group.value());
-        match written {
-            Ok((covered, bytes)) => {
-                self.core.growth.written(data_group, bytes);
-                self.covered.retain(|(of, _)| *of != group);
-                self.covered.push((group, covered));
-            }
-            // Tried again when it is looked for next.
-            Err(_) => self.core.growth.failed(data_group),
         }
     }
 }

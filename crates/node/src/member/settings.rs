@@ -38,7 +38,13 @@ pub struct MemberConfig {
 
 impl MemberConfig {
     /// Settings of the design, for a node at this address.
-    pub fn new(listen: Vec<SocketAddr>, advertise: Vec<String>, certificate: PathBuf, key: PathBuf, ca: PathBuf) -> Self {
+    pub fn new(
+        listen: Vec<SocketAddr>,
+        advertise: Vec<String>,
+        certificate: PathBuf,
+        key: PathBuf,
+        ca: PathBuf,
+    ) -> Self {
         MemberConfig {
             listen,
             advertise,
@@ -54,15 +60,27 @@ impl MemberConfig {
     pub(super) fn check(&self, config: &Config) -> Result<(), NodeError> {
         let wrong = |key: &str, what: &str, remedy: &'static str| Err(NodeError::config(key, what.to_owned(), remedy));
         if !config.keeps_sessions() {
-            return wrong("durability", "keeps nothing on disk, and [cluster] copies what is there", "Set durability = \"disk\".");
+            return wrong(
+                "durability",
+                "keeps nothing on disk, and [cluster] copies what is there",
+                "Set durability = \"disk\".",
+            );
         }
         if !config.streams.is_empty() {
-            return wrong("streams", "are not copied to the other nodes of [cluster] yet", "Leave out [streams], or [cluster].");
+            return wrong(
+                "streams",
+                "are not copied to the other nodes of [cluster] yet",
+                "Leave out [streams], or [cluster].",
+            );
         }
         let tick_ms = TICK.as_millis() as u64;
         if self.heartbeat_ms < tick_ms || self.election_ms < 3 * self.heartbeat_ms {
             let what = format!("is {} ms, and heartbeats come every {} ms", self.election_ms, self.heartbeat_ms);
-            return Err(NodeError::config("cluster.election", what, "Give three heartbeats at least, each of 20 ms or more."));
+            return Err(NodeError::config(
+                "cluster.election",
+                what,
+                "Give three heartbeats at least, each of 20 ms or more.",
+            ));
         }
         if self.tail_bytes < 1 << 20 {
             return wrong("cluster.tail_bytes", "is less than 1 MiB", "Give 1 MiB at least.");

@@ -63,7 +63,8 @@ pub struct NodeStatus {
 /// As this node sees it now.
 pub(super) fn status(core: &Core, links: &Links) -> MemberStatus {
     let metadata = core.replica.status(GroupNumber::METADATA);
-    let (cluster, name) = core.cluster.cluster().map_or_else(Default::default, |(id, name)| (id.to_string(), name.to_owned()));
+    let (cluster, name) =
+        core.cluster.cluster().map_or_else(Default::default, |(id, name)| (id.to_string(), name.to_owned()));
     MemberStatus {
         cluster,
         name,
@@ -87,9 +88,8 @@ pub(super) fn status(core: &Core, links: &Links) -> MemberStatus {
 }
 
 fn nodes(core: &Core) -> Vec<NodeStatus> {
-    let is_connected = |node| {
-        node == core.own.node.value() || core.introduced.keys().any(|connected| connected.value() == node)
-    };
+    let is_connected =
+        |node| node == core.own.node.value() || core.introduced.keys().any(|connected| connected.value() == node);
     let node = |member: &lapwing_cluster::Member| NodeStatus {
         node: member.id.0,
         name: member.said.name.clone(),

@@ -82,7 +82,8 @@ fn write(path: &Path, text: &str) {
 fn active(members: &[Option<Member>]) -> (usize, Arc<Handle>) {
     let begun = Instant::now();
     loop {
-        let serving = members.iter().enumerate().filter_map(|(place, member)| Some((place, member.as_ref()?.serving()?)));
+        let serving =
+            members.iter().enumerate().filter_map(|(place, member)| Some((place, member.as_ref()?.serving()?)));
         let serving: Vec<(usize, Arc<Handle>)> = serving.filter(|(_, handle)| handle.ready()).collect();
         if let [(place, handle)] = &serving[..] {
             return (*place, handle.clone());

@@ -1,7 +1,9 @@
 //! What this node says of itself first, and what it makes of what others say.
 
 use lapwing_cluster::ClusterState;
-use lapwing_peer::{Frame, Hello, Known, Levels, Link as LinkKind, List, NodeId, Refusal, TableHashes, Versions, judge};
+use lapwing_peer::{
+    Frame, Hello, Known, Levels, Link as LinkKind, List, NodeId, Refusal, TableHashes, Versions, judge,
+};
 
 /// The newest feature level of this program.
 pub(crate) const NEWEST_LEVEL: u16 = 1;

@@ -243,7 +243,8 @@ impl Links {
             }
         }
         let is_silent = |link: &Link| link.introduced.is_none() && now - link.begun > INTRODUCTION_MAX;
-        let silent: Vec<usize> = self.links.iter().filter(|(_, link)| is_silent(link)).map(|(place, _)| place).collect();
+        let silent: Vec<usize> =
+            self.links.iter().filter(|(_, link)| is_silent(link)).map(|(place, _)| place).collect();
         silent.into_iter().for_each(|place| self.cut(place, &Cut::Silent, registry, hear));
     }
 

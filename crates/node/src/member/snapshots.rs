@@ -1,0 +1,88 @@
+//! How a member's log is kept short: states that have grown are written down, and what they cover is let go of when no follower
+//! needs it any more.
+
+use lapwing_peer::GroupNumber;
+use lapwing_store::StoreError;
+use lapwing_store::journal::Covered;
+
+use super::disk::{Order, SnapshotOrder, SnapshotState};
+use super::raft_thread::RaftThread;
+use crate::replica::Preface;
+
+/// Entries of metadata, behind which its state is written down anew.
+const METADATA_ENTRIES: u64 = 256;
+
+impl RaftThread {
+    /// Has states written down that have grown, and lets go of what nobody needs any more.
+    pub(super) fn tend(&mut self) {
+        self.core.growth.tend();
+        let data_groups = &self.core.data_groups;
+        let grown = self.core.growth.due(self.room.is_low, |data_group| data_groups.get(data_group).holds());
+        if let Some(data_group) = grown.filter(|_| !self.is_snapshot_busy) {
+            self.begin_snapshot(data_group);
+        } else if self.core.metadata_entries >= METADATA_ENTRIES && !self.is_snapshot_busy {
+            self.begin_metadata_snapshot();
+        }
+        let covered = std::mem::take(&mut self.covered);
+        for (group, covered) in covered {
+            if self.is_needed(group, covered.raft_index)
+                || self.core.replica.compact(group, covered.raft_index).is_err()
+            {
+                self.covered.push((group, covered));
+            } else {
+                self.disk.order(Order::Purge(group, covered));
+            }
+        }
+    }
+
+    /// Whether a follower that is there lacks what lies before this Raft index: it is sent entries, which is less than a snapshot.
+    fn is_needed(&self, group: GroupNumber, raft_index: u64) -> bool {
+        let peers = self.core.replica.engine(group).peers();
+        let is_behind = peers.iter().any(|peer| peer.is_active && !peer.needs_snapshot && peer.matched < raft_index);
+        is_behind && !self.room.is_low && !self.room.is_full
+    }
+
+    fn begin_snapshot(&mut self, data_group: u16) {
+        let group = GroupNumber::new(data_group as u8).expect("a data group's number");
+        let at = self.core.applied(group);
+        // Something may be committed by the others' disks and not be on this one.
+        let Ok(snapshot) = self.core.replica.engine(group).snapshot_at(at.index) else { return };
+        let (frozen, holds) = {
+            let state = self.core.data_groups.get(data_group);
+            (state.freeze(), state.holds())
+        };
+        let preface = Preface { at: snapshot.at, membership: snapshot.membership };
+        self.core.growth.begun(data_group, holds);
+        self.order_snapshot(group, preface, SnapshotState::Data(frozen));
+    }
+
+    fn begin_metadata_snapshot(&mut self) {
+        let at = self.core.applied(GroupNumber::METADATA);
+        let Ok(snapshot) = self.core.replica.engine(GroupNumber::METADATA).snapshot_at(at.index) else { return };
+        self.core.metadata_entries = 0;
+        let preface = Preface { at: snapshot.at, membership: snapshot.membership };
+        let state = SnapshotState::Cluster(Box::new(self.core.cluster.clone()));
+        self.order_snapshot(GroupNumber::METADATA, preface, state);
+    }
+
+    fn order_snapshot(&mut self, group: GroupNumber, preface: Preface, state: SnapshotState) {
+        self.is_snapshot_busy = true;
+        self.disk.order(Order::Snapshot(SnapshotOrder { group, preface, state }));
+    }
+
+    /// A snapshot is durable, or could not be written.
+    pub(super) fn written(&mut self, group: GroupNumber, written: Result<(Covered, u64), StoreError>) {
+        self.is_snapshot_busy = false;
+        let data_group = (group != GroupNumber::METADATA).then_some(u16::from(group.value()));
+        match (written, data_group) {
+            (Ok((covered, bytes)), data_group) => {
+                data_group.into_iter().for_each(|data_group| self.core.growth.written(data_group, bytes));
+                self.covered.retain(|(of, _)| *of != group);
+                self.covered.push((group, covered));
+            }
+            // Tried again when it is looked for next.
+            (Err(_), Some(data_group)) => self.core.growth.failed(data_group),
+            (Err(_), None) => self.core.metadata_entries = METADATA_ENTRIES,
+        }
+    }
+}
