@@ -22,8 +22,8 @@
 //! let mut state = ClusterState::new();
 //! let founded = Entry::Founded { cluster: ClusterId([9; 16]), name: "marsh".into(), founder };
 //! let answer = state.apply(1, &Entry::decode(&founded.encode())?).expect("it is the first");
-//! assert_eq!(answer, Answer::Member(NodeId(0)));
-//! assert_eq!(state.voters().collect::<Vec<_>>(), [NodeId(0)]);
+//! assert_eq!(answer, Answer::Member(NodeId(1)));
+//! assert_eq!(state.voters().collect::<Vec<_>>(), [NodeId(1)]);
 //! # Ok::<(), Fault>(())
 //! ```
 

