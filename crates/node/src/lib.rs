@@ -57,7 +57,6 @@ mod passwords;
 mod placement;
 mod queue_pages;
 mod reload;
-#[allow(dead_code, unused_imports, reason = "the raft thread, which calls it, comes next")]
 mod replica;
 mod reserved_room;
 mod retained_holders;

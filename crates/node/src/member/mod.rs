@@ -123,7 +123,7 @@ impl Member {
             room: Room::default(),
             is_snapshot_busy: false,
             covered: Vec::new(),
-            is_stopping: false,
+            stopping_since: None,
         };
         let serving_thread = ServingThread {
             config,

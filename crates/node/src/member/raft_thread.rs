@@ -26,6 +26,8 @@ use crate::niceness::come_soon;
 pub(super) const TICK: Duration = Duration::from_millis(20);
 /// How often it is looked whether a state is due to be written down.
 const TEND_EVERY: Duration = Duration::from_millis(100);
+/// How long others may take to lead what this node led, when it ends.
+const HAND_OVER_MAX: Duration = Duration::from_secs(1);
 /// How long what was handed over may wait for its commit when a serving ends.
 const SETTLE_MAX: Duration = Duration::from_secs(2);
 
@@ -46,7 +48,8 @@ pub(super) struct RaftThread {
     /// The one snapshot that is being written, and those that nobody may need the log before.
     pub(super) is_snapshot_busy: bool,
     pub(super) covered: Vec<(GroupNumber, Covered)>,
-    pub(super) is_stopping: bool,
+    /// Since when it is to end.
+    pub(super) stopping_since: Option<Instant>,
 }
 
 /// When what is due.
@@ -86,7 +89,7 @@ impl RaftThread {
     }
 
     fn work(&mut self) -> Result<(), MemberError> {
-        while !self.is_stopping {
+        while !self.is_to_end() {
             self.event_loop.prepare();
             // From here on whoever brings something rings.
             let has_more = self.take_words()? | self.take_orders() | self.gather()?;
@@ -108,6 +111,12 @@ impl RaftThread {
             }
         }
         Ok(())
+    }
+
+    /// Others need not wait for an election where this node hands over what it leads.
+    fn is_to_end(&mut self) -> bool {
+        let Some(since) = self.stopping_since else { return false };
+        since.elapsed() > HAND_OVER_MAX || !self.core.replica.hand_all_over()
     }
 
     fn take_frames(&mut self) {
@@ -162,7 +171,7 @@ impl RaftThread {
                 Order::StepDown => self.core.replica.step_down(),
                 // Whoever asked may have gone.
                 Order::Status(reply) => drop(reply.send(status(&self.core, &self.links))),
-                Order::Stop => self.is_stopping = true,
+                Order::Stop => self.stopping_since = Some(Instant::now()),
             }
         }
         has_any
@@ -201,6 +210,8 @@ impl RaftThread {
         self.clock.next_tick = now + TICK;
         self.core.replica.tick();
         match self.core.replica.decide(self.lease.now_ms()) {
+            // Who is about to end begins nothing.
+            Step::Serve if self.stopping_since.is_some() => self.core.replica.serving_ended(),
             Step::Serve => self.is_to_serve = true,
             Step::End(ending) => {
                 self.lose_lanes();

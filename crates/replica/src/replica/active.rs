@@ -117,16 +117,30 @@ impl Replica {
         }
     }
 
-    /// Lets another node lead the metadata group: the voter that is furthest.
+    /// Lets another node lead the metadata group. Where it comes to nothing, this node tries again to serve.
     fn give_up(&mut self) {
-        let metadata = self.group(GroupNumber::METADATA).engine();
-        let voters = metadata.membership().all_voters();
-        let peers = metadata.peers().into_iter().filter(|peer| peer.is_active && voters.contains(&peer.node));
+        self.hand_over(GroupNumber::METADATA);
+    }
+
+    /// Hands everything that this node leads to others: it is about to end, and they need not wait for an election. True while
+    /// there is something to hand over, and somebody to take it.
+    pub fn hand_all_over(&mut self) -> bool {
+        let leads = |replica: &Self, group| replica.status(group).role == Role::Leader;
+        let led: Vec<GroupNumber> = GroupNumber::all().filter(|group| leads(self, *group)).collect();
+        led.into_iter().fold(false, |is_any, group| self.hand_over(group) | is_any)
+    }
+
+    /// Hands a group that this node leads to the voter that is furthest, unless that is under way; false: there is none.
+    fn hand_over(&mut self, group: GroupNumber) -> bool {
+        let engine = self.group(group).engine();
+        let voters = engine.membership().all_voters();
+        let peers = engine.peers().into_iter().filter(|peer| peer.is_active && voters.contains(&peer.node));
         let furthest = peers.max_by_key(|peer| peer.matched).and_then(|peer| translate::node(peer.node));
-        if let Some(to) = furthest {
-            // Where it comes to nothing, this node tries again to serve.
-            let asked = self.transfer(GroupNumber::METADATA, to);
+        let Some(to) = furthest else { return false };
+        if engine.status().transfers_to == 0 {
+            let asked = self.transfer(group, to);
             debug_assert!(asked.is_ok(), "a leader hands over to a voter: {asked:?}");
         }
+        true
     }
 }
