@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::data_groups::DataGroups;
 use crate::error::NodeError;
 use crate::log::{Keeper, LogWriters};
+use crate::replica::is_of_cluster;
 use crate::shard::Recovered;
 use crate::start_progress::StartProgress;
 
@@ -136,6 +137,10 @@ fn open_groups(
     progress: &StartProgress,
 ) -> Result<(Keeper, KeptReader), NodeError> {
     let (journal, reader) = writer.open_journal(&journal_config(config))?;
+    if is_of_cluster(&reader)? {
+        let what = "is the folder of a member of a cluster, which does not go on alone".to_owned();
+        return Err(NodeError::config("data_dir", what, "Name another folder, or start this one as a member."));
+    }
     let (data_groups, extents) = DataGroups::recover(&reader, progress)?;
     let recovered = (data_groups.clone(), extents);
     let keeper = Keeper::new(journal, reader.clone(), recovered, config.limits.log_snapshot_bytes)?;

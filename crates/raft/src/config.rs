@@ -12,6 +12,9 @@ pub struct Config {
     pub heartbeat_ticks: u32,
     /// Who has heard of no leader for this long, and up to half more, asks for votes; more than `heartbeat_ticks`.
     pub election_ticks: u32,
+    /// A node that was just started hears nobody who asks for a vote for so long: before it ended it may have confirmed a leader,
+    /// who counts on that for as long as an election takes. 0 where nobody counts on it.
+    pub votes_after_ticks: u32,
     /// The extra of each election comes from it: the same seed, the same run. Nodes should have different ones.
     pub seed: u64,
     /// Batches that wait while a leadership is being handed over; what comes on top is refused.
@@ -23,7 +26,15 @@ pub struct Config {
 impl Config {
     /// The settings of the design for a tick of 20 ms: a heartbeat every 200 ms, an election after 1.0 to 1.5 s.
     pub fn new(id: u64, seed: u64) -> Config {
-        Config { id, heartbeat_ticks: 10, election_ticks: 50, seed, waiting_max: 1024, message_bytes_max: 1 << 20 }
+        Config {
+            id,
+            heartbeat_ticks: 10,
+            election_ticks: 50,
+            votes_after_ticks: 0,
+            seed,
+            waiting_max: 1024,
+            message_bytes_max: 1 << 20,
+        }
     }
 
     pub(crate) fn check(&self) -> Result<(), StartError> {

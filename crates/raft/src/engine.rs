@@ -50,6 +50,8 @@ pub struct Engine {
     offer_in: u32,
     offer_ticks: u32,
     is_electable: bool,
+    /// Ticks until it hears those who ask for votes.
+    votes_after: u32,
     verdict: Option<Verdict>,
 }
 
@@ -79,6 +81,7 @@ impl Engine {
             offer_in: config.election_ticks,
             offer_ticks: config.election_ticks,
             is_electable: true,
+            votes_after: config.votes_after_ticks,
             verdict: None,
         };
         engine.follow_commit();
@@ -91,6 +94,7 @@ impl Engine {
     /// `Stopped`: the replica stopped.
     pub fn tick(&mut self) -> Result<(), NotDone> {
         self.alive()?;
+        self.votes_after = self.votes_after.saturating_sub(1);
         let timeout = self.timeouts.current(self.raft.term, self.raft.state as u8);
         self.raft.set_randomized_election_timeout(timeout);
         if self.leads() {
@@ -121,6 +125,18 @@ impl Engine {
         }
         self.local(MessageType::MsgHup, self.raft.id, false);
         self.timeouts.asked();
+        Ok(())
+    }
+
+    /// Leads no longer: whoever leads next does so in a new term, be it this node. Nothing happens where it does not lead.
+    ///
+    /// # Errors
+    /// `Stopped`.
+    pub fn resign(&mut self) -> Result<(), NotDone> {
+        self.alive()?;
+        if self.leads() {
+            self.raft.become_follower(self.raft.term, raft::INVALID_ID);
+        }
         Ok(())
     }
 

@@ -46,6 +46,8 @@ pub(crate) struct Group {
     /// Messages that wait for the disk: the engine's turn, and what they are.
     held: VecDeque<(u64, Vec<Message>)>,
     durable_turn: u64,
+    /// The last term in which it led and had told all of before.
+    known_term: u64,
     stop: Option<Stop>,
     is_stop_told: bool,
 }
@@ -90,6 +92,7 @@ impl Group {
             under_way: VecDeque::new(),
             held: VecDeque::new(),
             durable_turn: 0,
+            known_term: 0,
             stop: None,
             is_stop_told: false,
         }
@@ -104,17 +107,23 @@ impl Group {
         &mut self.engine
     }
 
-    /// Whether it leads and knows all that is committed: something of its own term is, and applied.
+    /// Whether it leads.
+    pub(crate) fn leads(&self) -> bool {
+        self.stop.is_none() && self.engine.status().role == Role::Leader
+    }
+
+    /// Whether it leads and has told all that was committed before: something of its own term is committed, and told. It stays
+    /// so for the term.
     pub(crate) fn knows_commit(&self) -> bool {
-        let status = self.engine.status();
-        status.role == Role::Leader && status.has_committed_own_term && status.commit == self.told_commit
+        self.leads() && self.known_term == self.engine.status().term
     }
 
     /// Whether it leads and everything in the log is applied: nothing comes any more of who handed over batches before, be it
     /// in the same term. Whoever numbers messages goes on behind that.
     pub(crate) fn is_applied(&self) -> bool {
         let status = self.engine.status();
-        self.knows_commit() && status.last == status.commit && self.waiting.is_empty()
+        let is_told = status.last == status.commit && status.commit == self.told_commit;
+        self.knows_commit() && is_told && self.waiting.is_empty()
     }
 
     /// A message of a peer, with the batches that it names. What is done with at once is in `done`.
@@ -125,19 +134,29 @@ impl Group {
         from: Connection,
         done: &mut Vec<Done>,
     ) -> Result<(), Refusal> {
-        for NamedBatch { raft_index, term, batch } in batches {
-            let fresh = Fresh { batch, from: Some(from) };
-            // The same entry again, as after a message that was thought lost.
-            if let Some(Fresh { batch, from: Some(from) }) = self.fresh.insert((raft_index, term), fresh) {
-                done.push((from, batch));
-            }
+        let stepped = if self.stop.is_none() { self.engine.step(message) } else { Ok(()) };
+        if stepped.is_err() || self.stop.is_some() {
+            // Nothing of it counts: what came from somebody else for the same entry stays.
+            done.extend(batches.into_iter().map(|named| (from, named.batch)));
+        } else {
+            self.keep_fresh(batches, from, done);
         }
-        match self.engine.step(message) {
+        match stepped {
             Ok(()) => Ok(()),
             Err(Fault::Refused(refusal)) => Err(refusal),
             Err(Fault::Stopped(verdict)) => {
                 self.stop.get_or_insert(Stop::Verdict(verdict));
                 Ok(())
+            }
+        }
+    }
+
+    fn keep_fresh(&mut self, batches: Vec<NamedBatch>, from: Connection, done: &mut Vec<Done>) {
+        for NamedBatch { raft_index, term, batch } in batches {
+            let fresh = Fresh { batch, from: Some(from) };
+            // The same entry again, as after a message that was thought lost.
+            if let Some(Fresh { batch, from: Some(from) }) = self.fresh.insert((raft_index, term), fresh) {
+                done.push((from, batch));
             }
         }
     }
@@ -204,6 +223,9 @@ impl Group {
             self.held.push_back((turn.engine.after, after));
         }
         turn.committed = self.commit(turn.engine.status.commit);
+        if turn.engine.status.has_committed_own_term && turn.engine.status.role == Role::Leader {
+            self.known_term = turn.engine.status.term;
+        }
     }
 
     /// The log goes on behind a snapshot; so does the state, which the caller has put in the place of the old one.
@@ -236,12 +258,16 @@ impl Group {
         (index, term): (u64, u64),
         header: BatchHeader,
     ) -> Result<(Arc<Batch>, Option<Connection>), Stop> {
-        if let Some(fresh) = self.fresh.remove(&(index, term)) {
+        let is_same = |batch: &Batch| {
+            let head = batch.head();
+            (head.first_sequence, head.count, head.bytes) == (header.first_sequence, header.count, header.bytes)
+        };
+        if let Some(fresh) = self.fresh.remove(&(index, term)).filter(|fresh| is_same(&fresh.batch)) {
             return Ok((fresh.batch, fresh.from));
         }
         // What waited while the leadership was being handed over goes into the log in its order.
-        let is_it = |batch: &&Arc<Batch>| batch.head().first_sequence == header.first_sequence;
-        match self.waiting.front().filter(is_it).is_some().then(|| self.waiting.pop_front()).flatten() {
+        match self.waiting.front().filter(|batch| is_same(batch)).is_some().then(|| self.waiting.pop_front()).flatten()
+        {
             Some(batch) => Ok((batch, None)),
             None => Err(Stop::NoBatch { raft_index: index, term }),
         }

@@ -32,6 +32,8 @@ pub struct Replica {
     /// In which term a majority has answered last, and when that question was asked.
     confirmed: Option<(u64, u64)>,
     asked_at_ms: Option<u64>,
+    /// The term in which the metadata group was given away last.
+    given_up_in: Option<u64>,
     has_space: bool,
 }
 
@@ -52,6 +54,7 @@ impl Replica {
             timing,
             confirmed: None,
             asked_at_ms: None,
+            given_up_in: None,
             has_space: true,
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use lapwing_peer::{BatchPart, EncodeError, EntryHeader, Fault, Frame, GroupNumber, List, Raft, Window};
-use lapwing_raft::EntryKind;
+use lapwing_raft::{EntryKind, Message, MessageKind};
 
 use crate::lag::{Fetched, Lacking, NamedBatch, batches_of};
 use crate::tail::Tail;
@@ -57,12 +57,47 @@ impl Sender {
     /// Has a message sent. False: too much waits, and it is dropped.
     pub(crate) fn push(&mut self, outgoing: Outgoing) -> bool {
         let has_batch = outgoing.message.entries.iter().any(|entry| matches!(entry.kind, EntryKind::Batch(_)));
-        let line = if has_batch { &mut self.waiting } else { &mut self.short };
+        if outgoing.message.kind == MessageKind::Append && self.joins(&outgoing) {
+            return true;
+        }
+        let line = if has_batch || self.has_appends(&outgoing) { &mut self.waiting } else { &mut self.short };
         let has_room = line.len() < WAITING_MAX;
         if has_room {
             line.push_back(outgoing);
         }
         has_room
+    }
+
+    /// An append of a group of which others wait goes no way of its own. One that says nothing that these do not say only
+    /// brings them its commit index: passing them it would be refused, and all of them be sent again. One that begins where
+    /// others begin, or before, takes their place. False: it is to wait, or to go.
+    fn joins(&mut self, outgoing: &Outgoing) -> bool {
+        let Outgoing { group, message } = outgoing;
+        let last = |message: &Message| message.entries.last().map_or(message.index, |entry| entry.index);
+        let is_same = |other: &Outgoing| {
+            let Outgoing { group: of, message: other } = other;
+            of == group && other.kind == MessageKind::Append && other.term == message.term
+        };
+        let going = self.going.iter_mut().map(|going| &mut going.outgoing).chain(&mut self.ready);
+        let mut others: Vec<&mut Outgoing> = going.chain(&mut self.waiting).filter(|other| is_same(other)).collect();
+        let is_said = match (others.first(), others.last()) {
+            (Some(first), Some(end)) => message.index >= first.message.index && last(message) <= last(&end.message),
+            _ => return false,
+        };
+        if is_said {
+            let end = others.last_mut().map(|end| &mut end.message.commit);
+            end.into_iter().for_each(|commit| *commit = message.commit.max(*commit));
+            return true;
+        }
+        self.waiting.retain(|other| !(is_same(other) && other.message.index >= message.index));
+        false
+    }
+
+    /// Whether this is an append, and others of its group wait.
+    fn has_appends(&self, outgoing: &Outgoing) -> bool {
+        let is_append = |other: &Outgoing| other.message.kind == MessageKind::Append && other.group == outgoing.group;
+        let going = self.going.iter().map(|going| &going.outgoing);
+        is_append(outgoing) && going.chain(&self.waiting).any(is_append)
     }
 
     /// The other node has said how much it is done with.

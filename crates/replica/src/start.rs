@@ -53,6 +53,7 @@ fn group(config: &Config, start: GroupStart) -> Result<Group, NotStarted> {
     let engine_config = EngineConfig {
         heartbeat_ticks: config.heartbeat_ticks,
         election_ticks: config.election_ticks,
+        votes_after_ticks: config.election_ticks,
         // Groups of one node do not stand for election all in the same tick.
         ..EngineConfig::new(config.node.value().into(), config.seed.wrapping_add(u64::from(group.value()) << 32))
     };

@@ -24,6 +24,9 @@ pub enum MemberError {
     /// The address for other nodes, or the certificates for them.
     #[error("{0}")]
     Bind(#[from] BindError),
+    /// Certificates between nodes.
+    #[error("{0}")]
+    Authority(#[from] lapwing_authority::Fault),
     /// The node that serves.
     #[error("{0}")]
     Node(#[from] NodeError),

@@ -12,6 +12,7 @@ mod disk;
 mod door;
 mod error;
 mod fetch;
+mod found;
 mod lease;
 mod links;
 mod news;
@@ -48,6 +49,7 @@ use serving::{Current, ServingOrder, ServingThread};
 
 pub(crate) use door::Door;
 pub use error::MemberError;
+pub use found::{NewCluster, found_cluster, own_files};
 pub(crate) use lease::Lease;
 pub(crate) use news::features;
 pub use serving::MakeExtensions;

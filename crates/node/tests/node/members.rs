@@ -7,7 +7,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use lapwing_authority::{Authority, NodeKey};
 use lapwing_codec::{QoS, SubscriptionOptions};
-use lapwing_node::{Config, Extensions, Handle, Member, MemberConfig, found_together};
+use lapwing_node::{
+    Config, Extensions, Handle, Member, MemberConfig, NewCluster, NodeError, OpenedLog, found_cluster, found_together,
+    own_files,
+};
 
 use crate::client::Client;
 use crate::config;
@@ -130,5 +133,52 @@ fn another_goes_on_with_everything() {
         if let Some(stopped) = last.replace(place) {
             members[stopped] = Some(marsh.start(stopped));
         }
+    }
+}
+
+/// Does a folder that was founded serve with everything that it had, as one voter; is it nobody's else, and founded once?
+#[test]
+fn a_cluster_of_one_goes_on_with_its_folder() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let config = on_disk(dir.path());
+    let alone = Handle::start(config.clone()).expect("a node");
+    let (mut keeper, _) = Client::connect_with(&alone, &lasting("keeper"));
+    keeper.subscribe("t/#", QOS1);
+    drop(keeper);
+    crate::connect(&alone, "publisher").publish_acked("t/a", b"before");
+    alone.stop().expect("it ends well");
+    let new = NewCluster {
+        cluster_name: "marsh".into(),
+        node_name: "north".into(),
+        addresses: vec!["127.0.0.1:1890".into()],
+        zone: String::new(),
+        release: "lapwing".into(),
+    };
+    found_cluster(&config, &new).expect("founded");
+    let again = found_cluster(&config, &new).expect_err("a member's folder").to_string();
+    assert!(again.contains("is a member's folder already"), "{again}");
+    match OpenedLog::open(&config) {
+        Err(NodeError::Config { key, .. }) => assert_eq!(key, "data_dir"),
+        other => panic!("{other:?}"),
+    }
+    let files = own_files(dir.path());
+    let port = "127.0.0.1:0".parse().expect("an address");
+    let mut settings =
+        MemberConfig::new(vec![port], vec!["127.0.0.1:1890".into()], files.certificate, files.key, files.ca);
+    (settings.heartbeat_ms, settings.election_ms) = (100, 300);
+    for start in 1..=2 {
+        let member = Member::start(config.clone(), &settings, Box::new(Extensions::default)).expect("a member");
+        let members = [Some(member)];
+        let (_, handle) = active(&members);
+        let (mut keeper, is_present) = Client::connect_with(&handle, &lasting("keeper"));
+        assert!(is_present, "start {start}");
+        let message = keeper.receive();
+        assert_eq!(message.payload, if start == 1 { b"before".to_vec() } else { b"behind".to_vec() });
+        keeper.acknowledge(&message);
+        keeper.expect_silence();
+        drop(keeper);
+        crate::connect(&handle, "publisher").publish_acked("t/a", b"behind");
+        drop(handle);
+        members[0].as_ref().expect("it runs").stop().expect("it ends well");
     }
 }

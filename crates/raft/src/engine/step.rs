@@ -31,6 +31,10 @@ impl Engine {
             }
             return Err(fault);
         }
+        if self.votes_after > 0 && asks_for_vote(&message) {
+            // It asks again.
+            return Ok(());
+        }
         self.check_election(&message)?;
         if message.kind == MessageKind::Snapshot && message.term >= self.raft.term {
             return self.offered(message);
@@ -139,4 +143,9 @@ impl Engine {
         // What can be refused was looked at before: whatever is left was not asked for.
         self.raft.step(message).map_err(|_| Refusal::Unasked { from }.into())
     }
+}
+
+/// Whether somebody wants to lead by himself, and not at the leader's wish.
+fn asks_for_vote(message: &Message) -> bool {
+    matches!(message.kind, MessageKind::AskVote | MessageKind::AskPreVote) && !message.is_transfer
 }

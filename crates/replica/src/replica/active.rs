@@ -11,6 +11,7 @@ impl Replica {
     /// Decides what is to be done at `now_ms`, on the monotonic clock: to serve, to end that, or nothing. What it can do itself
     /// it does: to stand for election, to hand groups over, to ask whether it still leads.
     pub fn decide(&mut self, now_ms: u64) -> Step {
+        self.resign_what_was_given_up();
         self.ask(now_ms);
         self.follow_metadata();
         let observed = self.observed();
@@ -55,10 +56,12 @@ impl Replica {
             data_groups.filter(|group| is_so(*group)).fold(0, |bits, group| bits | 1 << group.value())
         };
         let metadata = self.status(GroupNumber::METADATA);
-        let confirmed = self.confirmed.filter(|(term, _)| *term == metadata.term);
+        // What was given away in this term may be taken at any moment: nobody is answered in it any more.
+        let is_mine = |term: u64| metadata.role == Role::Leader && term == metadata.term;
+        let confirmed = self.confirmed.filter(|(term, _)| is_mine(*term) && self.given_up_in != Some(*term));
         Observed {
             leads_metadata: self.group(GroupNumber::METADATA).knows_commit(),
-            leads: bits(&|group| self.status(group).role == Role::Leader),
+            leads: bits(&|group| self.group(group).leads()),
             applied: bits(&|group| self.group(group).is_applied()),
             confirmed_at_ms: confirmed.map(|(_, asked_at_ms)| asked_at_ms),
             has_space: self.has_space,
@@ -84,7 +87,8 @@ impl Replica {
     /// Answers that a turn of the metadata group has brought.
     pub(super) fn hear_answers(&mut self, turn: &EngineTurn) {
         let newest = turn.reads.iter().map(|grant| grant.token).max();
-        let Some(asked_at_ms) = newest else { return };
+        // What was answered before this node lost the term, in this very turn, is of the term before.
+        let Some(asked_at_ms) = newest.filter(|_| turn.status.role == Role::Leader) else { return };
         let term = turn.status.term;
         let before = self.confirmed.filter(|(known, _)| *known == term).map_or(0, |(_, asked_at_ms)| asked_at_ms);
         self.confirmed = Some((term, asked_at_ms.max(before)));
@@ -122,6 +126,16 @@ impl Replica {
         self.hand_over(GroupNumber::METADATA);
     }
 
+    /// A leadership of the metadata group that was given away and that nobody has taken: the word that gave it away may still
+    /// be on its way, and whoever hears it may lead without being asked. So this node, too, leads in a new term or not at all.
+    fn resign_what_was_given_up(&mut self) {
+        let status = self.status(GroupNumber::METADATA);
+        if self.given_up_in == Some(status.term) && status.role == Role::Leader && status.transfers_to == 0 {
+            let resigned = self.group_mut(GroupNumber::METADATA).engine_mut().resign();
+            debug_assert!(resigned.is_ok() || self.stop(GroupNumber::METADATA).is_some(), "{resigned:?}");
+        }
+    }
+
     /// Hands everything that this node leads to others: it is about to end, and they need not wait for an election. True while
     /// there is something to hand over, and somebody to take it.
     pub fn hand_all_over(&mut self) -> bool {
@@ -134,10 +148,16 @@ impl Replica {
     fn hand_over(&mut self, group: GroupNumber) -> bool {
         let engine = self.group(group).engine();
         let voters = engine.membership().all_voters();
-        let peers = engine.peers().into_iter().filter(|peer| peer.is_active && voters.contains(&peer.node));
-        let furthest = peers.max_by_key(|peer| peer.matched).and_then(|peer| translate::node(peer.node));
+        let peers = engine.peers().into_iter().filter(|peer| voters.contains(&peer.node));
+        // All seem away in the tick in which it is looked whether they are there.
+        let furthest = peers.max_by_key(|peer| (peer.is_active, peer.matched));
+        let furthest = furthest.and_then(|peer| translate::node(peer.node));
         let Some(to) = furthest else { return false };
-        if engine.status().transfers_to == 0 {
+        let status = engine.status();
+        if group == GroupNumber::METADATA {
+            self.given_up_in = Some(status.term);
+        }
+        if status.transfers_to == 0 {
             let asked = self.transfer(group, to);
             debug_assert!(asked.is_ok(), "a leader hands over to a voter: {asked:?}");
         }

@@ -34,10 +34,13 @@ fn weather(kind: &str, nodes: u8) {
 fn calm(world: &mut World) -> Result<(), String> {
     world.heal();
     world.run(8_000, false)?;
-    let before = world.book.messages;
+    let before = (world.book.messages, world.book.servings);
     world.run(2_000, false)?;
-    if world.book.messages == before {
+    if world.book.messages == before.0 {
         return Err("nothing is committed though nothing is wrong".into());
+    }
+    if world.book.servings != before.1 {
+        return Err("a serving ends though nothing is wrong".into());
     }
     for group in GroupNumber::all() {
         for node in &world.nodes {

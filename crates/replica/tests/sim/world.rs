@@ -82,6 +82,9 @@ impl World {
         self.install()?;
         // Who stood still answers before it has looked whether it may.
         self.one_serves()?;
+        if self.flaw == Flaw::None {
+            self.leases_hold()?;
+        }
         for node in 0..self.nodes.len() {
             if self.nodes[node].is_running(self.now_ms) {
                 self.work(node)?;
@@ -284,6 +287,23 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Whoever may serve is the leader of the newest term: nobody leads the metadata group in a higher one.
+    fn leases_hold(&self) -> Result<(), Violation> {
+        let term = |node: &Node| {
+            let status = node.life.as_ref().map(|life| life.replica.status(GroupNumber::METADATA))?;
+            (status.role == lapwing_raft::Role::Leader).then_some(status.term)
+        };
+        let newest = self.nodes.iter().filter_map(term).max().unwrap_or(0);
+        let has_lease = |node: &&Node| {
+            let life = node.life.as_ref();
+            life.is_some_and(|life| node.clock_ms(self.now_ms) < life.replica.may_serve_until_ms())
+        };
+        match self.nodes.iter().filter(has_lease).find(|node| term(node).unwrap_or(0) < newest) {
+            Some(node) => Err(format!("{} has a lease, and somebody leads in term {newest}", node.id)),
+            None => Ok(()),
+        }
     }
 
     fn one_serves(&self) -> Result<(), Violation> {
