@@ -14,6 +14,7 @@ use super::links::{Hear, Introduced, Own, level_of};
 use crate::data_groups::{DataGroups, Extents};
 use crate::log::Growth;
 use crate::replica::{GroupFault, ReplicaError, Started};
+use crate::slot::DATA_GROUPS;
 
 /// Entries that did not hold and are remembered: one for each member and table, and some.
 const REFUSED_MAX: usize = 128;
@@ -36,12 +37,16 @@ pub(super) struct Core {
     starts: BTreeMap<NodeId, (u64, u64)>,
     /// Entries of metadata that did not hold, the newest first.
     refused: Vec<Entry>,
+    /// Bytes of each group's entries since its log was shortened last.
+    pub(super) unpurged_bytes: BTreeMap<GroupNumber, u64>,
     /// Entries of metadata since its state was written down.
     pub(super) metadata_entries: u64,
     /// Somebody joined, left, or said something of itself: connections may have to follow.
     pub(super) has_new_members: bool,
     /// Replicas that have stopped, and why.
     pub(super) stopped: BTreeMap<GroupNumber, Stop>,
+    /// Something is left for the next turn.
+    has_more: bool,
     /// The first defect that a frame for a peer met.
     pub(super) failure: Option<MemberError>,
 }
@@ -63,9 +68,11 @@ impl Core {
             introduced: BTreeMap::new(),
             starts: BTreeMap::new(),
             refused: Vec::new(),
+            unpurged_bytes: BTreeMap::new(),
             metadata_entries: 0,
             has_new_members: true,
             stopped: BTreeMap::new(),
+            has_more: false,
             failure: None,
         }
     }
@@ -110,6 +117,7 @@ impl Core {
             let applied = self.data_groups.get(data_group).apply(sequence, record.body);
             applied.map_err(|fault| ReplicaError::group(group, GroupFault::State { sequence, fault }))?;
             self.growth.entry(data_group, record.body.len() as u64);
+            *self.unpurged_bytes.entry(group).or_default() += record.body.len() as u64;
         }
         Ok(())
     }
@@ -120,8 +128,7 @@ impl Core {
             .map_err(|fault| ReplicaError::group(GroupNumber::METADATA, GroupFault::Cluster { sequence, fault }))?;
         // What does not hold changes nothing, on any node. Whoever says it need not say it again.
         if self.cluster.apply(sequence, &entry).is_err() {
-            self.refused.truncate(REFUSED_MAX - 1);
-            self.refused.insert(0, entry);
+            self.refuse(entry);
         }
         self.metadata_entries += 1;
         self.has_new_members = true;
@@ -147,6 +154,30 @@ impl Core {
     pub(super) fn may_propose_metadata(&self) -> bool {
         let status = self.replica.status(GroupNumber::METADATA);
         status.role == Role::Leader && status.last == self.applied(GroupNumber::METADATA).index
+    }
+
+    /// It does not hold, and need not be said again.
+    pub(super) fn refuse(&mut self, entry: Entry) {
+        self.refused.truncate(REFUSED_MAX - 1);
+        self.refused.insert(0, entry);
+    }
+
+    /// The term of each data group.
+    pub(super) fn terms(&self) -> [u64; DATA_GROUPS as usize] {
+        let mut terms = [0; DATA_GROUPS as usize];
+        let groups = GroupNumber::all().map(|group| self.replica.status(group).term);
+        terms.iter_mut().zip(groups).for_each(|(term, found)| *term = found);
+        terms
+    }
+
+    /// The term of the metadata group.
+    pub(super) fn metadata_term(&self) -> u64 {
+        self.replica.status(GroupNumber::METADATA).term
+    }
+
+    /// Whether something was left for the next turn.
+    pub(super) fn take_has_more(&mut self) -> bool {
+        std::mem::take(&mut self.has_more)
     }
 
     /// Whether this was said before, and did not hold.
@@ -217,16 +248,24 @@ impl Hear for Core {
         self.replica.frame(peer, frame)
     }
 
+    fn expects(&self, peer: NodeId) -> bool {
+        let leader = self.replica.status(GroupNumber::METADATA).leader;
+        leader == u64::from(peer.value()) || leader == u64::from(self.own.node.value())
+    }
+
+    /// What has to be read from the journal is read once a turn: heartbeats do not wait for the rest.
     fn fill(&mut self, peer: NodeId, bytes_max: usize, out: &mut Vec<u8>) {
-        loop {
-            match self.replica.fill(peer, bytes_max, out) {
-                Ok(None) => return,
-                Ok(Some(lacking)) => match fetch::batches(&self.reader, lacking) {
-                    Ok(found) => self.replica.provide(peer, lacking, found),
-                    Err(error) => return self.fail(error.into()),
-                },
-                Err(error) => return self.fail(MemberError::Frame(error)),
-            }
+        match self.replica.fill(peer, bytes_max, out) {
+            Ok(None) => {}
+            Ok(Some(_)) if self.has_more => {}
+            Ok(Some(lacking)) => match fetch::batches(&self.reader, lacking) {
+                Ok(found) => {
+                    self.has_more = true;
+                    self.replica.provide(peer, lacking, found);
+                }
+                Err(error) => self.fail(error.into()),
+            },
+            Err(error) => self.fail(MemberError::Frame(error)),
         }
     }
 }

@@ -23,12 +23,13 @@ mod snapshots;
 mod status;
 
 use std::net::SocketAddr;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
+use lapwing_cluster::Ending;
 use lapwing_peer::NodeId;
 use lapwing_replica::{Config as ReplicaConfig, GroupStart, NamedBatch, Replica};
 use lapwing_store::disk::OsDisk;
@@ -61,6 +62,7 @@ pub struct Member {
     door: Door,
     address: SocketAddr,
     current: Current,
+    hindrance: Arc<Mutex<Option<String>>>,
     failure: Arc<Mutex<Option<MemberError>>>,
     serving: Sender<ServingOrder>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -110,6 +112,7 @@ impl Member {
         let (door, orders) = Door::new(event_loop.bell(), lease.clone());
         let (serving, serving_orders) = channel();
         let (failure, current) = (Arc::<Mutex<Option<MemberError>>>::default(), Current::default());
+        let hindrance = Arc::<Mutex<Option<String>>>::default();
         let now = Instant::now();
         let raft_thread = RaftThread {
             event_loop,
@@ -125,6 +128,7 @@ impl Member {
             room: Room::default(),
             is_snapshot_busy: false,
             covered: Vec::new(),
+            farewell_in: None,
             stopping_since: None,
         };
         let serving_thread = ServingThread {
@@ -133,17 +137,28 @@ impl Member {
             door: door.clone(),
             make_extensions,
             current: current.clone(),
+            hindrance: hindrance.clone(),
             failure: failure.clone(),
         };
         let noted = failure.clone();
+        let to_serving = serving.clone();
         let raft = move || {
-            if let Err(error) = raft_thread.run() {
+            let note = |error| {
                 noted.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            };
+            match catch_unwind(AssertUnwindSafe(|| raft_thread.run())) {
+                Ok(ended) => ended.unwrap_or_else(note),
+                Err(panic) => {
+                    // Its state is unknown: the lease has an end of its own, and the serving is told.
+                    note(MemberError::Ended);
+                    let _ = to_serving.send(ServingOrder::End(Ending::Unconfirmed));
+                    resume_unwind(panic);
+                }
             }
         };
         let threads =
             vec![spawn("lapwing-raft", raft)?, spawn("lapwing-serving", move || serving_thread.run(&serving_orders))?];
-        Ok(Member { door, address, current, failure, serving, threads: Mutex::new(threads) })
+        Ok(Member { door, address, current, hindrance, failure, serving, threads: Mutex::new(threads) })
     }
 
     /// Where other nodes reach it, with its real port.
@@ -167,6 +182,11 @@ impl Member {
     /// Lets another node serve, if one can.
     pub fn step_down(&self) {
         self.door.ask(Order::StepDown);
+    }
+
+    /// Why it did not serve when it was to, if that was so at the last try; it tries again.
+    pub fn hindrance(&self) -> Option<String> {
+        self.hindrance.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The first thing that has failed, in words; the process is to end then.

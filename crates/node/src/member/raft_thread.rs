@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
-use lapwing_cluster::{Entry, Step};
+use lapwing_cluster::{Ending, Entry, Role, Step};
 use lapwing_peer::{Batch, GroupNumber, List, Record};
 use lapwing_store::journal::Covered;
 
@@ -21,6 +21,7 @@ use super::status::status;
 use crate::event_loop::EventLoop;
 use crate::log::{ShardLanes, now_us};
 use crate::niceness::come_soon;
+use crate::slot::DATA_GROUPS;
 
 /// Time between two ticks of the engines.
 pub(super) const TICK: Duration = Duration::from_millis(20);
@@ -48,6 +49,8 @@ pub(super) struct RaftThread {
     /// The one snapshot that is being written, and those that nobody may need the log before.
     pub(super) is_snapshot_busy: bool,
     pub(super) covered: Vec<(GroupNumber, Covered)>,
+    /// The term in which a serving ends that still may say so to its clients.
+    pub(super) farewell_in: Option<u64>,
     /// Since when it is to end.
     pub(super) stopping_since: Option<Instant>,
 }
@@ -72,6 +75,8 @@ pub(super) struct Lanes {
     done: SyncSender<()>,
     /// This node leads no longer: nothing that comes is taken, and nothing that waits is told as committed.
     is_lost: bool,
+    /// Of each data group, in which this node leads it while they are taken.
+    terms: [u64; DATA_GROUPS as usize],
     stopping_since: Option<Instant>,
 }
 
@@ -84,6 +89,9 @@ impl RaftThread {
         come_soon();
         let ended = self.work();
         self.lease.set(0);
+        // Whoever waits for what is in the lanes does so no longer, and a serving that is left ends.
+        self.lanes = None;
+        self.tell_serving(ServingOrder::End(Ending::Unconfirmed));
         self.disk.close();
         ended
     }
@@ -92,7 +100,7 @@ impl RaftThread {
         while !self.is_to_end() {
             self.event_loop.prepare();
             // From here on whoever brings something rings.
-            let has_more = self.take_words()? | self.take_orders() | self.gather()?;
+            let has_more = self.take_words()? | self.take_orders() | self.gather()? | self.core.take_has_more();
             let pause = self.clock.next_tick.saturating_duration_since(Instant::now());
             let slept = if has_more || pause.is_zero() {
                 self.event_loop.poll(Duration::ZERO)
@@ -104,13 +112,20 @@ impl RaftThread {
             self.tick()?;
             self.turn()?;
             self.serve_if_due();
-            self.lease.set(self.core.replica.may_serve_until_ms());
+            self.lease.set(self.serves_until_ms());
             self.links.fill(self.event_loop.registry(), &mut self.core);
             if let Some(failure) = self.core.failure.take().or_else(|| self.links.take_refused()) {
                 return Err(failure);
             }
         }
         Ok(())
+    }
+
+    /// Until when somebody may be answered: while this node serves, and while it ends that by its own will.
+    fn serves_until_ms(&self) -> u64 {
+        let is_active = self.core.replica.serving() == Role::Active;
+        let says_farewell = self.farewell_in == Some(self.core.metadata_term());
+        if is_active || says_farewell { self.core.replica.may_serve_until_ms() } else { 0 }
     }
 
     /// Others need not wait for an election where this node hands over what it leads.
@@ -160,14 +175,20 @@ impl RaftThread {
             match order {
                 Order::Lanes(wiring, done) => {
                     let lanes = ShardLanes::new(wiring);
-                    self.lanes = Some(Lanes { lanes, done, is_lost: false, stopping_since: None });
+                    // It may have been decided meanwhile that another node serves.
+                    let is_lost = self.core.replica.serving() != Role::Active;
+                    let terms = self.core.terms();
+                    self.lanes = Some(Lanes { lanes, done, is_lost, terms, stopping_since: None });
                     self.tell_room();
                 }
                 Order::NotServed => {
                     self.core.replica.step_down();
                     self.core.replica.serving_ended();
                 }
-                Order::ServingEnded => self.core.replica.serving_ended(),
+                Order::ServingEnded => {
+                    self.farewell_in = None;
+                    self.core.replica.serving_ended();
+                }
                 Order::StepDown => self.core.replica.step_down(),
                 // Whoever asked may have gone.
                 Order::Status(reply) => drop(reply.send(status(&self.core, &self.links))),
@@ -214,7 +235,13 @@ impl RaftThread {
             Step::Serve if self.stopping_since.is_some() => self.core.replica.serving_ended(),
             Step::Serve => self.is_to_serve = true,
             Step::End(ending) => {
-                self.lose_lanes();
+                let is_led = matches!(ending, Ending::StepDown | Ending::NoSpace);
+                if is_led {
+                    // What was taken is committed yet, and clients hear that they are to go elsewhere.
+                    self.farewell_in = Some(self.core.metadata_term());
+                } else {
+                    self.lose_lanes();
+                }
                 if std::mem::take(&mut self.is_to_serve) {
                     self.core.replica.serving_ended();
                 } else {
@@ -260,6 +287,11 @@ impl RaftThread {
 
     fn propose_metadata(&mut self, entry: &Entry) -> Result<(), MemberError> {
         let body = entry.encode();
+        if Entry::decode(&body).is_err() {
+            // Whoever said that of itself is out of its bounds: no node could read its own log again.
+            self.core.refuse(entry.clone());
+            return Ok(());
+        }
         let record = Record { slot: 0, message_id: 0, appended_at_us: now_us(), body: &body };
         let batch = Batch::of(self.core.cluster.applied() + 1, &List::from_slice(&[record]));
         let batch = Arc::new(batch.map_err(MemberError::Frame)?);
@@ -284,7 +316,9 @@ impl RaftThread {
 
     /// Tells the shards how far it has come, and who serves no more when all of that is over.
     fn settle_lanes(&mut self) {
-        let Some(Lanes { lanes, done, is_lost, stopping_since }) = &mut self.lanes else { return };
+        let Some(Lanes { lanes, done, is_lost, terms, stopping_since }) = &mut self.lanes else { return };
+        // A group that was led by another node meanwhile may lack what was handed over for it, and have what came behind that.
+        *is_lost |= self.core.replica.observed().leads != u16::MAX || self.core.terms() != *terms;
         if !*is_lost {
             lanes.applied(|data_group| self.core.applied_sequence(data_group));
         }

@@ -53,6 +53,8 @@ pub(super) struct ServingThread {
     pub(super) door: Door,
     pub(super) make_extensions: MakeExtensions,
     pub(super) current: Current,
+    /// Why this node did not serve when it was to, if that was so at the last try.
+    pub(super) hindrance: Arc<Mutex<Option<String>>>,
     /// The first thing that has failed.
     pub(super) failure: Arc<Mutex<Option<MemberError>>>,
 }
@@ -72,9 +74,13 @@ impl ServingThread {
     fn begin(&mut self) {
         let opened = OpenedLog::replicated(self.door.clone(), self.readers.clone(), &self.config);
         match Handle::serve(self.config.clone(), Some(opened), (self.make_extensions)()) {
-            Ok(handle) => drop(self.current.set(Some(Arc::new(handle)))),
+            Ok(handle) => {
+                self.hindrance(None);
+                drop(self.current.set(Some(Arc::new(handle))));
+            }
             Err(not_served) => {
-                self.note(MemberError::Node(not_served.close()));
+                // A port that is taken, a file that is missing: another node may serve, and this one tries again later.
+                self.hindrance(Some(not_served.close().to_string()));
                 self.door.ask(Order::NotServed);
             }
         }
@@ -99,6 +105,10 @@ impl ServingThread {
         if let Some(failure) = failure {
             self.note(MemberError::Node(crate::error::NodeError::Failed(failure)));
         }
+    }
+
+    fn hindrance(&self, what: Option<String>) {
+        *self.hindrance.lock().unwrap_or_else(PoisonError::into_inner) = what;
     }
 
     fn note(&self, error: MemberError) {

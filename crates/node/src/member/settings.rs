@@ -82,6 +82,14 @@ impl MemberConfig {
                 "Give three heartbeats at least, each of 20 ms or more.",
             ));
         }
+        let is_address = |text: &String| text.len() <= 259 && text.chars().all(|one| ('!'..='~').contains(&one));
+        if !(1..=8).contains(&self.advertise.len()) || !self.advertise.iter().all(is_address) {
+            return wrong(
+                "cluster.advertise",
+                "is no list of one to eight HOST:PORT",
+                "Say where other nodes reach this one.",
+            );
+        }
         if self.tail_bytes < 1 << 20 {
             return wrong("cluster.tail_bytes", "is less than 1 MiB", "Give 1 MiB at least.");
         }

@@ -2,6 +2,7 @@
 //! needs it any more.
 
 use lapwing_peer::GroupNumber;
+use lapwing_raft::Role;
 use lapwing_store::StoreError;
 use lapwing_store::journal::Covered;
 
@@ -11,6 +12,8 @@ use crate::replica::Preface;
 
 /// Entries of metadata, behind which its state is written down anew.
 const METADATA_ENTRIES: u64 = 256;
+/// Entries of one group that wait for who lacks them, in bytes; 256 MiB of all.
+const UNPURGED_BYTES_MAX: u64 = 16 << 20;
 
 impl RaftThread {
     /// Has states written down that have grown, and lets go of what nobody needs any more.
@@ -30,16 +33,22 @@ impl RaftThread {
             {
                 self.covered.push((group, covered));
             } else {
+                self.core.unpurged_bytes.remove(&group);
                 self.disk.order(Order::Purge(group, covered));
             }
         }
     }
 
-    /// Whether a follower that is there lacks what lies before this Raft index: it is sent entries, which is less than a snapshot.
+    /// Whether somebody may lack what lies before this Raft index: entries are less than a snapshot. Who follows does not know
+    /// what others have, and may lead them next.
     fn is_needed(&self, group: GroupNumber, raft_index: u64) -> bool {
-        let peers = self.core.replica.engine(group).peers();
-        let is_behind = peers.iter().any(|peer| peer.is_active && !peer.needs_snapshot && peer.matched < raft_index);
-        is_behind && !self.room.is_low && !self.room.is_full
+        let engine = self.core.replica.engine(group);
+        let is_alone = engine.membership().all_voters().len() == 1;
+        let leads = self.core.replica.status(group).role == Role::Leader;
+        let have_all = leads && engine.peers().iter().all(|peer| peer.matched >= raft_index);
+        let unpurged_bytes = self.core.unpurged_bytes.get(&group).copied().unwrap_or_default();
+        let has_room = !self.room.is_low && !self.room.is_full && unpurged_bytes < UNPURGED_BYTES_MAX;
+        !is_alone && !have_all && has_room
     }
 
     fn begin_snapshot(&mut self, data_group: u16) {

@@ -18,6 +18,8 @@ const WAITING_BYTES_MAX: usize = 512 << 10;
 pub(super) struct Link {
     pub(super) stream: PeerStream,
     pub(super) begun: Instant,
+    /// When something came last.
+    pub(super) heard: Instant,
     /// Whom it was made to; `None`: somebody came.
     pub(super) dialled: Option<NodeId>,
     /// Both hellos were judged.
@@ -35,6 +37,7 @@ impl Link {
         Link {
             stream,
             begun: now,
+            heard: now,
             dialled,
             introduced: None,
             has_said_hello: false,
@@ -59,6 +62,7 @@ impl Link {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return Err(Cut::Ended),
                 Ok(count) => {
+                    self.heard = Instant::now();
                     self.input.extend_from_slice(&buffer[..count]);
                     self.say_hello(hear)?;
                     self.take_frames(hear)?;

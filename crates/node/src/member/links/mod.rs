@@ -26,6 +26,8 @@ use link::Link;
 
 /// How long a connection may take until both have said who they are.
 const INTRODUCTION_MAX: Duration = Duration::from_secs(5);
+/// How long a node may be silent that is to say something five times a second.
+const SILENCE_MAX: Duration = Duration::from_secs(5);
 /// Connections that have not said who they are; those on top are not taken.
 const STRANGERS_MAX: usize = 64;
 /// Codes of refusals that say that this node's folder is a copy, another one, or an older one: it does not know that itself.
@@ -51,6 +53,8 @@ pub(crate) trait Hear {
     /// # Errors
     /// It is no word of that node.
     fn frame(&mut self, peer: NodeId, frame: &Frame<'_>) -> Result<(), FrameFault>;
+    /// Whether that node is to say something all the time.
+    fn expects(&self, peer: NodeId) -> bool;
     /// Appends what goes to a node, until there are `bytes_max` bytes.
     fn fill(&mut self, peer: NodeId, bytes_max: usize, out: &mut Vec<u8>);
 }
@@ -242,7 +246,11 @@ impl Links {
                 Err(_) => self.count("io"),
             }
         }
-        let is_silent = |link: &Link| link.introduced.is_none() && now - link.begun > INTRODUCTION_MAX;
+        let is_silent = |link: &Link| match link.peer() {
+            None => now - link.begun > INTRODUCTION_MAX,
+            // Who leads speaks, and who follows answers: a connection that is silent leads nowhere any more.
+            Some(peer) => now - link.heard > SILENCE_MAX && hear.expects(peer),
+        };
         let silent: Vec<usize> =
             self.links.iter().filter(|(_, link)| is_silent(link)).map(|(place, _)| place).collect();
         silent.into_iter().for_each(|place| self.cut(place, &Cut::Silent, registry, hear));

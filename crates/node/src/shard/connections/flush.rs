@@ -7,12 +7,12 @@ use crate::shard::{Due, Shard};
 impl Shard {
     /// Flushes every connection that was written to, or that can be written to again.
     pub(in crate::shard) fn flush_touched(&mut self) {
-        if self.shared.may_not_answer() {
-            return;
-        }
         let touched = self.clients.take_touched();
         for &index in &touched {
-            self.flush(index);
+            match self.shared.may_not_answer() {
+                true => self.clients.put_back(index),
+                false => self.flush(index),
+            }
         }
         self.clients.recycle_touched(touched);
     }

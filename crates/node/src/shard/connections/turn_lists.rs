@@ -50,6 +50,11 @@ impl Clients {
         std::mem::take(&mut self.touched)
     }
 
+    /// A connection of a list that was taken stays to be flushed.
+    pub(crate) fn put_back(&mut self, index: usize) {
+        self.touched.push(index);
+    }
+
     /// The next connection whose output should not wait for the end of the turn.
     pub(crate) fn next_large(&mut self) -> Option<usize> {
         self.large.pop()
