@@ -35,6 +35,7 @@ mod limits;
 mod linger;
 mod losses;
 mod message_expiry;
+mod named_entries;
 mod notices;
 mod one_offs;
 mod operators;
