@@ -93,12 +93,16 @@ impl Walk {
     }
 }
 
-/// Publishes messages of QoS 2 at once, and does all that they need.
-fn publish(client: &mut Client, topics: &[&str]) {
-    for (n, topic) in topics.iter().enumerate() {
-        client.publish(topic, format!("{n}").as_bytes(), QoS::ExactlyOnce, Some(n as u16 + 1));
-    }
-    let mut done = 0;
+/// Publishes messages of QoS 2, so many at a time, and does all that they need.
+fn publish(client: &mut Client, topics: &[&str], at_a_time: usize) {
+    let (mut sent, mut done) = (0, 0);
+    let mut send_next = |client: &mut Client| {
+        if let Some(topic) = topics.get(sent) {
+            client.publish(topic, format!("{sent}").as_bytes(), QoS::ExactlyOnce, Some(sent as u16 + 1));
+            sent += 1;
+        }
+    };
+    (0..at_a_time).for_each(|_| send_next(client));
     while done < topics.len() {
         let received = client.expect("PUBREC or PUBCOMP", |packet| match packet {
             Packet::PubRec(ack) => Some(Some(ack.packet_id)),
@@ -106,7 +110,10 @@ fn publish(client: &mut Client, topics: &[&str]) {
             _ => None,
         });
         match received {
-            Some(id) => client.send(&Packet::PubRel(Ack::new(id, ReasonCode::Success))),
+            Some(id) => {
+                send_next(client);
+                client.send(&Packet::PubRel(Ack::new(id, ReasonCode::Success)));
+            }
             None => done += 1,
         }
     }
@@ -150,18 +157,22 @@ fn what_an_entry_names_was_committed_before_it() {
         member.subscribe("$share/crew/g/+", QOS2);
         let mut sender = connect(&node, "sender");
         for _ in 0..4 {
-            publish(&mut sender, &["h/a", "h/b", "h/a", "g/a", "g/a", "h/c", "g/b", "h/a"]);
+            publish(&mut sender, &["h/a", "h/b", "h/a", "g/a", "g/a", "h/c", "g/b", "h/a"], 8);
             assert_eq!(take(&mut alone, 5), ["0", "1", "2", "5", "7"], "{shards} shards");
             let of_topic_a = |payload: &String| ["0", "2", "7"].contains(&payload.as_str());
             let taken = take(&mut member, 8);
             assert_eq!(taken.iter().filter(|it| of_topic_a(it)).collect::<Vec<_>>(), ["0", "2", "7"], "{taken:?}");
         }
+        // Each while the one before goes from hold to receivers and ends.
+        publish(&mut sender, &["h/a"; 40], 1);
+        let all: Vec<_> = (0..40).map(|n| format!("{n}")).collect();
+        assert_eq!((take(&mut alone, 40), take(&mut member, 40)), (all.clone(), all), "{shards} shards");
         drop((alone, member, sender));
         node.drain(Duration::from_secs(30)).unwrap();
         node.stop().unwrap();
         let walk = Walk::of(dir.path());
-        // Of each round five for the session, five for the group, and eight of the group for its member.
-        assert_eq!(walk.names, 4 * 18, "{shards} shards");
+        // Of each round five for the session, five for the group, and eight of the group for its member; then three of each.
+        assert_eq!(walk.names, 4 * 18 + 3 * 40, "{shards} shards");
         assert!(walk.commits < walk.records, "some commits have several records");
     }
 }
