@@ -168,7 +168,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         }
         let Some(member) = self.roster.get(key) else { return };
         let lines = self.queue.keys();
-        let keys = member.first_keys(KEYS_LOOKED_AT).filter(|&key| lines.has_line(Some(key)));
+        let keys = member.first_keys(KEYS_LOOKED_AT).filter(|&key| lines.has_line(key));
         let keys: Vec<u64> = keys.take(KEYS_WOKEN).collect();
         keys.into_iter().for_each(|key| lines.wake(key));
     }

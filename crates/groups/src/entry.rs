@@ -32,9 +32,10 @@ impl<M> Entry<M> {
         self.facts.work(self.nth, qos)
     }
 
-    /// The line in which it waits when it has to: its key's, or one of its own when not everybody can have it.
-    pub(crate) fn line(&self) -> Option<u64> {
-        self.unable.as_ref().map_or(self.facts.key, |unable| Some(unable.line(self.facts.key, self.nth)))
+    /// The line in which it waits when it has to: its key's, or one of its own when it has none or not everybody can have it.
+    pub(crate) fn line(&self) -> u64 {
+        let Facts { key, .. } = self.facts;
+        self.unable.as_ref().map_or(key.unwrap_or(!self.nth), |unable| unable.line(key, self.nth))
     }
 
     pub(crate) fn place(&self) -> Place {

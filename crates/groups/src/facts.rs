@@ -43,7 +43,7 @@ pub struct Facts {
     pub client: u64,
     /// Hash of its topic.
     pub topic: u64,
-    /// Where it is logged, if the group is kept; its end is told by this. None at QoS 0.
+    /// Where it is logged, if the group is kept; its end is told by this. None at QoS 0. These numbers ascend.
     pub entry: Option<NonZeroU64>,
 }
 
@@ -67,6 +67,11 @@ impl Facts {
     /// The same in the critical lane.
     pub const fn critical(self) -> Facts {
         Facts { lane: Lane::Critical, ..self }
+    }
+
+    /// Whether nobody may be bound to it before its entry is committed: with QoS 2 another log may name that entry.
+    pub(crate) fn waits_for_commit(&self) -> bool {
+        self.qos == QoS::ExactlyOnce && self.entry.is_some()
     }
 
     /// When it should be finished.

@@ -66,12 +66,15 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     /// Returns whether it has to be logged under `facts.entry`: if that is some and the message has not ended already. Of one
     /// that need not be, no end is told. One that comes too late and is a dead letter at once is logged like others: it was
     /// acknowledged, and a crash may be there before the letter is on disk.
+    ///
+    /// QoS 2 that is logged is nobody's before [`Group::committed`].
     pub fn publish(&mut self, message: M, facts: Facts, now_us: u64) -> bool {
         let ends = self.ended.len();
         self.take_in(message, facts, now_us);
         let has_ended = |entry: &NonZeroU64| facts.entry == Some(*entry);
         if let Some(at) = self.ended[ends..].iter().position(has_ended) {
             self.ended.remove(ends + at);
+            facts.entry.into_iter().for_each(|entry| self.queue.unnumber(entry));
             return false;
         }
         let is_late = facts.end(self.settings.expired).is_some_and(|(at_us, _)| at_us <= now_us);
@@ -92,7 +95,8 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         if !self.takes_messages() {
             return self.drop_entry(entry, DropReason::GroupEmpty);
         }
-        let pick = self.queue.is_clear().then(|| self.members.pick(&entry.work(facts.qos), 1, now_us));
+        let is_free = !facts.waits_for_commit() && self.queue.is_clear();
+        let pick = is_free.then(|| self.members.pick(&entry.work(facts.qos), 1, now_us));
         let unbound = match pick {
             Some(Pick::To(member)) => self.bind(entry, member, now_us),
             _ => Err(entry),
@@ -100,6 +104,12 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         if let Err(entry) = unbound {
             self.enqueue(entry, pick, now_us);
         }
+    }
+
+    /// What is logged up to `through` is committed: who may have it gets it.
+    pub fn committed(&mut self, through: NonZeroU64, now_us: u64) {
+        self.queue.committed(through);
+        self.pump(now_us);
     }
 
     /// A message that an earlier life of the group kept: it waits behind those restored before, whatever the bounds are,
@@ -124,9 +134,10 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     }
 
     /// The group is not kept any more: what it has is logged nowhere from now on.
-    pub fn forget(&mut self) {
+    pub fn forget(&mut self, now_us: u64) {
         self.ended.clear();
         self.queue.entries_mut().chain(self.roster.entries_mut()).for_each(|entry| entry.facts.entry = None);
+        self.committed(NonZeroU64::MAX, now_us);
     }
 
     /// What is to be done now, in its order.
@@ -259,7 +270,11 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     fn enqueue(&mut self, entry: Entry<M>, asked: Option<Pick>, now_us: u64) {
         let (messages, bytes) = (self.queue.len(), self.queue.bytes());
         let (place, Facts { key, bytes: size, .. }) = (entry.place(), entry.facts);
-        self.queue.push(entry);
+        if entry.facts.waits_for_commit() {
+            self.queue.push_uncommitted(entry);
+        } else {
+            self.queue.push(entry);
+        }
         self.vacancy.end();
         self.arm(now_us);
         match (asked, key) {

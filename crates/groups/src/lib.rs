@@ -15,6 +15,8 @@
 //!   ends with it. What ended with 0x80 or above is not tried elsewhere.
 //! - A kept group's messages have a number, [`Facts::entry`], under which the caller logs them. Each end is told by it once,
 //!   [`Group::take_ended`]: what was logged and is not told comes back with [`Group::restore`].
+//! - QoS 2 that is logged waits in the queue until its entry is committed: a member's log may name that entry. What comes behind
+//!   it of its key waits with it; others pass.
 //! - The queue is bounded in messages and bytes. What comes back from members is let in beyond that: it is bounded by what
 //!   members may have, and older than all that waits.
 //!
@@ -24,6 +26,7 @@
 //! the owner shard of the group
 //!   what it had when the process ended       restore(message, facts, now)
 //!   PUBLISH that its filter matches          publish(message, facts, now)     while takes_messages(); true: log it
+//!   what it logged is committed              committed(through, now)
 //!   `Away`, acks, ... from a member's shard  as below; then for action in take_actions()
 //!     Send(delivery)       to the shard of delivery.to
 //!     Kick                 to the shard of the member

@@ -3,6 +3,8 @@
 //! All of a key wait in one line, in order, and only its first is ever asked for. A line *sleeps* after dispatch has said
 //! `Park`, until something has changed for its key; then it is *awake* and its first takes part in the choice of what goes
 //! next, at its old rank. So a long line costs one question per change, however long it is.
+//!
+//! A message whose entry is not committed waits here too: as long as it is the first of its line nothing of that goes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +17,8 @@ use crate::facts::Lane;
 #[derive(Debug, Default)]
 struct Line {
     places: BTreeSet<Place>,
+    /// Of these, those whose entries are not committed.
+    uncommitted: BTreeSet<Place>,
     is_awake: bool,
     /// Messages of the key whose whereabouts are not settled: nothing of it goes anywhere.
     blocks: u32,
@@ -27,7 +31,7 @@ impl Line {
 
     /// The message to ask for, if it is one of this line's.
     fn awake_first(&self) -> Option<Place> {
-        self.first().filter(|_| self.is_awake)
+        self.first().filter(|first| self.is_awake && !self.uncommitted.contains(first))
     }
 }
 
@@ -55,8 +59,8 @@ impl<M> Parking<M> {
     }
 
     /// Whether messages of this key have to stand in line.
-    pub(crate) fn has_line(&self, key: Option<u64>) -> bool {
-        !self.lines.is_empty() && key.is_some_and(|key| self.lines.contains_key(&key))
+    pub(crate) fn has_line(&self, key: u64) -> bool {
+        !self.lines.is_empty() && self.lines.contains_key(&key)
     }
 
     /// Puts a message into the line of `key`, at its rank. A line begins asleep; one that gets a new first wakes.
@@ -68,6 +72,26 @@ impl<M> Parking<M> {
             line.places.insert(place);
             line.is_awake |= has_new_first && line.blocks == 0;
         });
+    }
+
+    /// The same for a message that goes nowhere before [`Parking::committed`].
+    pub(crate) fn insert_uncommitted(&mut self, key: u64, entry: Entry<M>) {
+        let place = entry.place();
+        self.waiting.insert(place, entry);
+        self.change(key, |line| {
+            line.places.insert(place);
+            line.uncommitted.insert(place);
+        });
+    }
+
+    /// The entry of a message is committed; the message may have ended meanwhile.
+    pub(crate) fn committed(&mut self, key: u64, place: Place) {
+        if self.lines.contains_key(&key) {
+            self.change(key, |line| {
+                let is_first = line.uncommitted.remove(&place) && line.first() == Some(place);
+                line.is_awake |= is_first && line.blocks == 0;
+            });
+        }
     }
 
     /// The first message of the lines that are awake, in this lane.
@@ -83,11 +107,11 @@ impl<M> Parking<M> {
     /// Takes a message out of its line.
     pub(crate) fn remove(&mut self, place: Place) -> Option<Entry<M>> {
         let entry = self.waiting.remove(&place)?;
-        if let Some(key) = entry.line() {
-            self.change(key, |line| {
-                line.places.remove(&place);
-            });
-        }
+        self.change(entry.line(), |line| {
+            line.places.remove(&place);
+            // What stood behind it waits for nothing any more.
+            line.is_awake |= line.uncommitted.remove(&place) && line.blocks == 0;
+        });
         Some(entry)
     }
 
@@ -208,7 +232,7 @@ mod tests {
         parking.sleep(2);
         assert_eq!(next(&parking), Some(5));
         parking.remove(bulk(5));
-        assert!(!parking.has_line(Some(1)) && parking.has_line(Some(2)));
+        assert!(!parking.has_line(1) && parking.has_line(2));
     }
 
     #[test]
@@ -223,6 +247,35 @@ mod tests {
         assert_eq!(parking.next(Lane::Critical).map(|entry| entry.nth), Some(7));
     }
 
+    /// Does nothing of a line go before its first is committed, everything then in order; and what is behind one that has ended
+    /// meanwhile?
+    #[test]
+    fn a_line_waits_for_the_commit_of_its_first() {
+        let mut parking = Parking::new();
+        for nth in [3, 4] {
+            parking.insert_uncommitted(1, entry(nth, 1, Lane::Bulk));
+        }
+        parking.insert(1, entry(5, 1, Lane::Bulk));
+        parking.insert_uncommitted(2, entry(6, 2, Lane::Bulk));
+        parking.wake_all();
+        assert_eq!(next(&parking), None);
+        parking.committed(1, bulk(4));
+        assert_eq!(next(&parking), None, "the first is not");
+        parking.committed(1, bulk(3));
+        assert_eq!(next(&parking), Some(3));
+        parking.remove(bulk(3));
+        assert_eq!(next(&parking), Some(4));
+        parking.remove(bulk(4));
+        assert_eq!(next(&parking), Some(5));
+        parking.remove(bulk(5));
+        parking.insert(2, entry(7, 2, Lane::Bulk));
+        parking.remove(bulk(6));
+        parking.committed(2, bulk(6));
+        assert_eq!(next(&parking), Some(7));
+        parking.remove(bulk(7));
+        assert!(parking.is_clear() && parking.len() == 0);
+    }
+
     #[test]
     fn a_blocked_key_wakes_when_the_last_block_is_gone() {
         let mut parking = two_lines();
@@ -235,8 +288,8 @@ mod tests {
         assert_eq!(next(&parking), Some(4));
         parking.unblock(1);
         assert_eq!(next(&parking), Some(3));
-        assert!(parking.has_line(Some(9)), "what comes stands in line, too");
+        assert!(parking.has_line(9), "what comes stands in line, too");
         parking.unblock(9);
-        assert!(!parking.has_line(Some(9)));
+        assert!(!parking.has_line(9));
     }
 }

@@ -1,6 +1,7 @@
 //! The messages of a group that no member has.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::num::NonZeroU64;
 
 use crate::entry::{Entry, Place};
 use crate::facts::{Facts, Lane};
@@ -13,6 +14,8 @@ use crate::unable::Unable;
 pub(crate) struct Queue<M> {
     lanes: [BTreeMap<u64, Entry<M>>; 2],
     parking: Parking<M>,
+    /// Messages whose entries are not committed, with their lines, in the order of the entries. Some may have ended.
+    uncommitted: VecDeque<(NonZeroU64, u64, Place)>,
     bytes: u64,
     expired: Expired,
     /// Messages that not everybody can have.
@@ -26,6 +29,7 @@ impl<M> Queue<M> {
         Queue {
             lanes: [BTreeMap::new(), BTreeMap::new()],
             parking: Parking::new(),
+            uncommitted: VecDeque::new(),
             bytes: 0,
             expired,
             unable: BTreeSet::new(),
@@ -65,14 +69,38 @@ impl<M> Queue<M> {
         self.lanes[entry.facts.lane as usize].insert(entry.nth, entry);
     }
 
+    /// The same for a message that waits for the commit of its entry: in the line of its key, so that nothing of that passes
+    /// it and others do. What has no key has a line of its own.
+    pub(crate) fn push_uncommitted(&mut self, entry: Entry<M>) {
+        let (place, line) = (entry.place(), entry.line());
+        self.uncommitted.extend(entry.facts.entry.map(|logged| (logged, line, place)));
+        self.note_in(&entry);
+        self.parking.insert_uncommitted(line, entry);
+    }
+
+    /// Entries up to `through` are committed.
+    pub(crate) fn committed(&mut self, through: NonZeroU64) {
+        while let Some((_, line, place)) = self.uncommitted.front().copied().filter(|(entry, ..)| *entry <= through) {
+            self.uncommitted.pop_front();
+            self.parking.committed(line, place);
+        }
+    }
+
+    /// The message that came last has ended and is logged nowhere: another one has its number.
+    pub(crate) fn unnumber(&mut self, entry: NonZeroU64) {
+        if self.uncommitted.back().is_some_and(|(last, ..)| *last == entry) {
+            self.uncommitted.pop_back();
+        }
+    }
+
     /// Takes back what a member had: before all that came later.
     pub(crate) fn put_back(&mut self, entry: Entry<M>) {
-        match entry.line().filter(|&line| self.parking.has_line(Some(line))) {
-            Some(key) => {
-                self.note_in(&entry);
-                self.parking.insert(key, entry);
-            }
-            None => self.push(entry),
+        let line = entry.line();
+        if self.parking.has_line(line) {
+            self.note_in(&entry);
+            self.parking.insert(line, entry);
+        } else {
+            self.push(entry);
         }
     }
 
@@ -90,10 +118,10 @@ impl<M> Queue<M> {
                 _ => {}
             }
             let (facts, line) = (head.get().facts, head.get().line());
-            match line {
-                Some(key) if self.parking.has_line(Some(key)) => self.parking.insert(key, head.remove()),
-                _ => return Some((Place { lane, nth }, facts)),
+            if !self.parking.has_line(line) {
+                return Some((Place { lane, nth }, facts));
             }
+            self.parking.insert(line, head.remove());
         }
     }
 
@@ -129,7 +157,7 @@ impl<M> Queue<M> {
         if self.unable.is_empty() {
             return;
         }
-        let lines: Vec<u64> = self.unable().take(most).filter_map(Entry::line).collect();
+        let lines: Vec<u64> = self.unable().take(most).map(Entry::line).collect();
         lines.into_iter().for_each(|line| self.parking.wake(line));
     }
 

@@ -57,6 +57,31 @@ impl World {
         }
     }
 
+    /// So many entries more are committed.
+    pub fn commit(&mut self, count: u64) {
+        self.committed = (self.committed + count).min(self.ledger.lines.len() as u64);
+        if let Some(through) = NonZeroU64::new(self.committed) {
+            self.group.committed(through, self.now_us);
+        }
+        self.collect(None, false);
+    }
+
+    /// Whether a message may be nobody's yet.
+    pub fn waits_for_commit(&self, nth: usize) -> bool {
+        self.ledger.lines[nth].facts.qos == QoS::ExactlyOnce && nth as u64 >= self.committed
+    }
+
+    /// Whether a message waits for a commit: of its own entry, or of another one of its key, which goes first.
+    pub fn is_held_up(&self, nth: usize) -> bool {
+        let facts = self.ledger.lines[nth].facts;
+        let goes_first = |line: &Line| {
+            let is_of_key = facts.key.is_some() && line.facts.key == facts.key;
+            is_of_key && (line.facts.lane, *line.handle) < (facts.lane, nth) && line.state == State::Waiting
+        };
+        let mut before = self.ledger.lines.iter().filter(|line| goes_first(line));
+        self.waits_for_commit(nth) || before.any(|line| self.waits_for_commit(*line.handle))
+    }
+
     /// What the log has open is what the ledger has not ended.
     pub fn check_logged(&mut self) {
         let ended: Vec<_> = self.group.take_ended().collect();
@@ -131,6 +156,30 @@ fn who_gives_way_is_told() {
     assert_eq!(ended(&mut rig), [1]);
 }
 
+/// QoS 2 that is logged: is it nobody's before it is committed, does what is behind it of its key wait, do others pass, and
+/// does one that ends at once leave nothing?
+#[test]
+fn qos_2_is_bound_when_it_is_committed() {
+    let mut rig = Rig::of(1, 10);
+    let of_key = |rig: &Rig, qos, entry, key| Facts { key: Some(key), ..logged(rig, qos, entry) };
+    for (entry, qos, key) in [(1, QOS_2, 7), (2, QOS_1, 7), (3, QOS_1, 8), (4, QOS_2, 7), (5, QOS_2, 9)] {
+        assert!(rig.group.publish(entry as u32, of_key(&rig, qos, entry, key), rig.now_us));
+    }
+    let sent = |rig: &mut Rig| {
+        rig.collect();
+        rig.take_sent().into_iter().map(|(_, message)| message).collect::<Vec<_>>()
+    };
+    assert_eq!(sent(&mut rig), [3]);
+    let entry = |entry| NonZeroU64::new(entry).unwrap();
+    rig.group.committed(entry(3), rig.now_us);
+    assert_eq!(sent(&mut rig), [1, 2]);
+    rig.group.committed(entry(5), rig.now_us);
+    assert_eq!(sent(&mut rig), [4, 5]);
+    assert!(rig.group.publish(6, logged(&rig, QOS_2, 6), rig.now_us));
+    rig.group.forget(rig.now_us);
+    assert_eq!(sent(&mut rig), [6], "nobody logs it any more");
+}
+
 /// A group that is kept no more: does it tell of nothing that was logged before?
 #[test]
 fn what_is_forgotten_is_not_told() {
@@ -139,7 +188,7 @@ fn what_is_forgotten_is_not_told() {
         assert!(rig.group.publish(entry as u32, logged(&rig, QOS_1, entry), rig.now_us));
     }
     rig.collect();
-    rig.group.forget();
+    rig.group.forget(rig.now_us);
     let first = rig.last(1);
     assert!(rig.acknowledge(1, first));
     rig.end(1, 1, &[]);

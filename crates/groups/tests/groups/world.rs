@@ -16,6 +16,8 @@ pub struct World {
     pub clients: Vec<Client>,
     pub ledger: Ledger,
     pub logged: Logged,
+    /// Of the log, how many entries are committed.
+    pub committed: u64,
     pub settings: Settings,
     pub now_us: u64,
     /// Keys have had an order at some time: then others may pass.
@@ -41,6 +43,7 @@ impl World {
             clients: Vec::new(),
             ledger: Ledger::default(),
             logged: Logged::default(),
+            committed: 0,
             settings,
             now_us: 1_000_000,
             was_ordered: strategy == Strategy::KeyOrdered,
@@ -171,7 +174,7 @@ impl World {
     /// Carries out what the group wants, and holds it against the ledger.
     ///
     /// `published`: the message of this step. `may_overflow`: the queue may have got too full in this step.
-    fn collect(&mut self, published: Option<usize>, may_overflow: bool) {
+    pub(crate) fn collect(&mut self, published: Option<usize>, may_overflow: bool) {
         let all = self.group.take_actions();
         // What is told of a miss is no hold on the message.
         let (told, actions): (Vec<_>, Vec<_>) = all.partition(|action| matches!(action, Action::Missed { .. }));
@@ -235,6 +238,7 @@ impl World {
         let Delivery { to, epoch, assignment, qos, .. } = delivery;
         assert_eq!(self.known[to as usize], Some(Presence::Here), "sent to who is not there");
         assert!(!self.ledger.lines[nth].unable.contains(&to), "sent to who cannot have it");
+        assert!(!self.waits_for_commit(nth), "{nth} is sent before its entry is committed");
         assert_eq!(qos, facts.qos.min(delivery.qos));
         let has_it = |client: &Client| client.key != to && client.has_or_will(nth);
         assert!(!self.clients.iter().any(has_it), "two have {nth}");
@@ -242,6 +246,8 @@ impl World {
             let is_before = other.facts.lane == facts.lane && *other.handle < nth && other.state == State::Waiting;
             // What not everybody can have lets others pass.
             let is_before = is_before && other.unable.is_empty();
+            let is_held_up = facts.key.is_none_or(|_| facts.key != other.facts.key) && self.is_held_up(*other.handle);
+            let is_before = is_before && !is_held_up;
             is_before && other.facts.qos.is_acknowledged() && (!self.was_ordered || other.facts.key == facts.key)
         };
         if facts.qos.is_acknowledged() && (!self.was_ordered || facts.key.is_some()) {

@@ -1,9 +1,12 @@
 //! What the shards have for the log, in an order that a crash may cut anywhere: nothing is taken before what it came after.
 //!
-//! What one shard writes may rest on what another has written: a session's entry names the entry of the hold or group that its
-//! message came from. Mail between shards leaves behind the writer's batch, and who has taken mail says with its next batch
+//! What one shard writes may rest on what another has written: the entry of a QoS 2 message names the session of its publisher,
+//! if that is kept. Mail between shards leaves behind the writer's batch, and who has taken mail says with its next batch
 //! after which ones that comes ([`LogBatch::after`]). So the log never has the second without the first, and no index
 //! that somebody refers to is given again after a crash.
+//!
+//! This holds for as long as all data groups share one log. What names the entry of a group, a hold or a will does without: that
+//! entry was committed before it left its shard (`shard/durable/awaited_entries`).
 
 use super::batch::LogBatch;
 use crate::mailbox::Inlet;

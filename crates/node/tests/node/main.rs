@@ -36,6 +36,7 @@ mod linger;
 mod losses;
 mod members;
 mod message_expiry;
+mod named_entries;
 mod notices;
 mod one_offs;
 mod operators;

@@ -9,8 +9,10 @@ impl Shard {
     pub(in crate::shard) fn acknowledge(&mut self) {
         let Some(log) = &mut self.durable.log else { return };
         let durable_lsn = log.committed();
-        let Shard { durable: DurableRoom { confirmations, .. }, clients, shared, id, .. } = self;
+        let Shard { durable: DurableRoom { confirmations, .. }, shared, id, .. } = self;
         confirmations.confirm(durable_lsn, |shard, count| shared.confirm(*id, shard, count));
+        self.entries_committed(durable_lsn);
+        let Shard { clients, shared, id, .. } = self;
         if let Some(through) = clients.commit_tokens.commit(durable_lsn, |shard| shared.confirmed(shard, *id)) {
             clients.committed(through);
             self.groups_committed(through);
@@ -22,9 +24,12 @@ impl Shard {
     /// True when `acknowledge` would release something.
     pub(in crate::shard) fn has_committed(&mut self) -> bool {
         let Some(log) = &mut self.durable.log else { return false };
-        let (durable_lsn, Shard { durable: DurableRoom { confirmations, .. }, clients, shared, id, .. }) =
-            (log.committed(), self);
+        let (
+            durable_lsn,
+            Shard { durable: DurableRoom { confirmations, awaited_entries, .. }, clients, shared, id, .. },
+        ) = (log.committed(), self);
         confirmations.is_due(durable_lsn)
+            || awaited_entries.is_due(durable_lsn)
             || clients.commit_tokens.is_due(durable_lsn, |shard| shared.confirmed(shard, *id))
     }
 
@@ -33,10 +38,13 @@ impl Shard {
         let lsn = self.durable.log.as_ref().map_or(0, LogFeed::last_lsn);
         self.clients.commit_tokens.close(lsn);
         self.durable.confirmations.close(lsn);
+        self.durable.awaited_entries.close(lsn);
     }
 
     /// Nobody waits for the disk.
     pub(in crate::shard) fn is_all_committed(&self) -> bool {
-        self.clients.commit_tokens.is_settled() && self.durable.confirmations.is_settled() && !self.has_news_for_log()
+        let DurableRoom { confirmations, awaited_entries, .. } = &self.durable;
+        let is_awaited = !self.clients.commit_tokens.is_settled() || !awaited_entries.is_empty();
+        !is_awaited && confirmations.is_settled() && !self.has_news_for_log()
     }
 }

@@ -1,6 +1,7 @@
 //! What is on disk and comes back after a crash, and who waits until it is there.
 
 pub(super) mod acknowledge;
+pub(super) mod awaited_entries;
 pub(super) mod commits;
 pub(super) mod keeping;
 pub(super) mod kept;
@@ -11,6 +12,7 @@ pub(super) mod settlement;
 pub(super) mod waiting;
 pub(super) mod windows;
 
+use self::awaited_entries::AwaitedEntries;
 use self::commits::Confirmations;
 use self::keeping::Recovered;
 use self::owed_wills::OwedWills;
@@ -33,6 +35,8 @@ pub(super) struct DurableRoom {
     pub(super) settlement: Settlement,
     /// Messages of other shards that are logged here: how many, and when those shards may be told.
     pub(super) confirmations: Confirmations,
+    /// What waits for entries of this shard's own to be committed.
+    pub(super) awaited_entries: AwaitedEntries,
     pub(super) owed_wills: OwedWills,
 }
 
@@ -50,6 +54,7 @@ impl DurableRoom {
             pages,
             settlement: Settlement::default(),
             confirmations: Confirmations::new(shards),
+            awaited_entries: AwaitedEntries::default(),
             owed_wills: OwedWills::default(),
         }
     }

@@ -92,6 +92,8 @@ impl Shard {
             // Its session has ended since: what was bound is back in the queue, what was not has nowhere to go.
             return self.counters.dropped(DropReason::SessionGone, u64::from(delivery.assignment.is_none()));
         };
+        let origin = owned.origin(delivery.entry, delivery.qos);
+        debug_assert!(self.durable.has_committed(origin), "bound before its entry is committed");
         let bound = delivery.assignment.map(|id| Bound { group: owned.tag, assignment: id.0 });
         let assigned = Assigned {
             to: delivery.to,
@@ -101,7 +103,7 @@ impl Shard {
             bound,
             qos: delivery.qos,
             expires_at_ms: delivery.message.expires_at_ms(),
-            origin: owned.origin(delivery.entry, delivery.qos),
+            origin,
         };
         let shard = shard_of(delivery.to);
         if shard == self.id {

@@ -15,6 +15,7 @@ use super::table::Beginning;
 use crate::mail::Interest;
 use crate::metrics::DropReason;
 use crate::shard::durable::DurableRoom;
+use crate::shard::durable::awaited_entries::Awaited;
 use crate::shard::durable::keeping::restore::RestoredGroup;
 use crate::shard::groups::GroupRoom;
 use crate::shard::holds::HOLD_NAME;
@@ -38,9 +39,11 @@ impl Shard {
         if !owned.is_to_be_kept() {
             if let Some(kept) = owned.kept.take() {
                 owned.unsettled.clear();
-                owned.group.forget();
+                owned.group.forget(clients.now_us);
                 keeping.group_ended(kept);
                 announcer.unwant(Interest::Kept, &owned.filter, post);
+                // What waited for a commit may be bound.
+                groups.touch(place);
             }
             return None;
         }
@@ -66,22 +69,46 @@ impl Shard {
 
     /// Tells the log which messages of a group have ended.
     pub(super) fn tell_ends(&mut self, place: usize) {
-        let Shard { groups: GroupRoom { table: groups, .. }, clients, .. } = self;
+        let Shard { groups: GroupRoom { table: groups, .. }, clients, durable, .. } = self;
+        let awaited_entries = &mut durable.awaited_entries;
         let (Some(owned), Some(keeping)) = (groups.get(place), &mut clients.keeping) else { return };
         let Some(kept) = owned.kept else { return };
+        let (unsettled, tag) = (&owned.unsettled, owned.tag);
         for entry in owned.group.take_ended() {
-            owned.unsettled.remove(&entry);
+            if unsettled.contains(&entry) {
+                awaited_entries.push(Awaited::GroupEnd { tag, entry });
+            }
             keeping.note(kept, Fact::Finished { entry });
         }
     }
 
     /// One message of a group has ended, which the group itself does not tell.
     pub(super) fn finish_message(&mut self, place: usize, entry: NonZeroU64) {
-        let Shard { groups: GroupRoom { table: groups, .. }, clients, .. } = self;
+        let Shard { groups: GroupRoom { table: groups, .. }, clients, durable, .. } = self;
+        let awaited_entries = &mut durable.awaited_entries;
         let (Some(owned), Some(keeping)) = (groups.get(place), &mut clients.keeping) else { return };
         if let Some(kept) = owned.kept {
-            owned.unsettled.remove(&entry);
+            if owned.unsettled.contains(&entry) {
+                awaited_entries.push(Awaited::GroupEnd { tag: owned.tag, entry });
+            }
             keeping.note(kept, Fact::Finished { entry });
+        }
+    }
+
+    /// The entries of a group up to `through` are committed: QoS 2 among them may be bound.
+    pub(in crate::shard) fn group_committed(&mut self, tag: NonZeroU64, through: NonZeroU64) {
+        let now_us = self.clients.now_us;
+        let Some(place) = self.groups.table.of_tag(tag) else { return };
+        if let Some(owned) = self.groups.table.get(place) {
+            owned.group.committed(through, now_us);
+        }
+        self.groups.table.touch(place);
+    }
+
+    /// That a QoS 2 message of a group has ended is committed: its name may be forgotten by whoever knows it.
+    pub(in crate::shard) fn group_settled(&mut self, tag: NonZeroU64, entry: NonZeroU64) {
+        if let Some(owned) = self.groups.table.of_tag(tag).and_then(|place| self.groups.table.get(place)) {
+            owned.unsettled.remove(&entry);
         }
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct OwnedGroup {
     pub(crate) kept: Option<Kept>,
     /// What the log has of its declaration; None: whatever there was before the node started.
     pub(super) declared: Option<Option<Arc<GroupConfig>>>,
-    /// Of its QoS 2 messages in the log those that have not ended there.
+    /// Of its QoS 2 messages in the log those of which no end is committed there.
     pub(super) unsettled: BTreeSet<NonZeroU64>,
     /// Members whose sessions are kept.
     pub(super) keepers: usize,

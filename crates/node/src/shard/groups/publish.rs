@@ -9,6 +9,8 @@ use lapwing_session::Routed;
 use super::Shard;
 use crate::config::{DispatchConfig, GroupConfig, GroupKey, GroupRule};
 use crate::metrics::{DropReason, ShardCounters};
+use crate::shard::durable::DurableRoom;
+use crate::shard::durable::awaited_entries::Awaited;
 use crate::shard::groups::GroupRoom;
 use crate::shard::publish::delivery::DeliveryContext;
 use crate::signals::{Said, SaidBy};
@@ -57,7 +59,14 @@ impl Common {
 impl Shard {
     /// Gives a message to every group here that wants its topic; true when one took it.
     pub(in crate::shard) fn publish_to_groups(&mut self, context: &mut DeliveryContext<'_>) -> bool {
-        let Shard { groups: GroupRoom { table: groups, .. }, clients, shared, counters, .. } = self;
+        let Shard {
+            groups: GroupRoom { table: groups, .. },
+            clients,
+            durable: DurableRoom { awaited_entries, .. },
+            shared,
+            counters,
+            ..
+        } = self;
         let (mut common, mut taken, mut empty) = (None, false, 0);
         let routed = context.routed;
         let qos = routed.publish().qos;
@@ -88,7 +97,10 @@ impl Shard {
                 && let Some((entry, keepers)) = context.entry_for(kept, clients.keeping.as_deref_mut())
             {
                 keepers.add_group(kept, entry);
-                owned.unsettled.extend(Some(entry).filter(|_| qos == QoS::ExactlyOnce));
+                if qos == QoS::ExactlyOnce {
+                    owned.unsettled.insert(entry);
+                    awaited_entries.push(Awaited::Bind { tag: owned.tag, through: entry });
+                }
             }
         });
         // Of a message of a hold nobody loses anything: it waits there.

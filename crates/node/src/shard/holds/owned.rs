@@ -66,7 +66,7 @@ pub(super) struct Hold {
     pub(super) logs: bool,
     /// How the log knows it.
     pub(super) kept: Option<Kept>,
-    /// Of its QoS 2 messages in the log those that have not ended there.
+    /// Of its QoS 2 messages in the log those of which no end is committed there.
     pub(super) unsettled: BTreeSet<NonZeroU64>,
     pub(super) queue: HoldQueue<HeldMessage>,
     pub(super) batch: Option<OfferBatch>,

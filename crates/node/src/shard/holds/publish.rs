@@ -10,6 +10,7 @@ use super::owned::HeldMessage;
 use super::{Holds, Shard};
 use crate::mail::{HoldRoute, RouteFlags, RouteHeader};
 use crate::shard::durable::DurableRoom;
+use crate::shard::durable::awaited_entries::Awaited;
 use crate::shard::publish::delivery::DeliveryContext;
 use crate::slot::ShardId;
 
@@ -55,15 +56,16 @@ impl Shard {
     pub(in crate::shard) fn hold_message(&mut self, hold: u32, context: &mut DeliveryContext<'_>) -> bool {
         let place = self.holds.places.get(hold as usize).copied().flatten();
         let Some(place) = place.filter(|place| self.may_hold(*place, context)) else { return false };
-        let Shard { holds, clients, durable: DurableRoom { log, .. }, now_ms, .. } = self;
+        let Shard { holds, clients, durable: DurableRoom { log, awaited_entries, .. }, now_ms, .. } = self;
         let hold = &mut holds.owned[place];
         let (routed, mut entry) = (context.routed, None);
         let publish = routed.publish();
+        let is_exact = publish.qos == QoS::ExactlyOnce;
         if let (Some(keeping), Some(log), true) = (&mut clients.keeping, log, hold.logs && !context.in_memory) {
             let kept = *hold.kept.get_or_insert_with(|| keeping.begin_group(log, HOLD_NAME, &hold.filter));
             if let Some((index, keepers)) = context.entry_for(kept, Some(keeping)) {
                 keepers.add_group(kept, index);
-                hold.unsettled.extend(Some(index).filter(|_| publish.qos == QoS::ExactlyOnce));
+                hold.unsettled.extend(Some(index).filter(|_| is_exact));
                 entry = Some(index);
             }
         }
@@ -72,7 +74,11 @@ impl Shard {
         let message = routed.keep().clone();
         let publisher = publisher.get();
         let held = HeldMessage { message, publisher, ingress_us, entry, in_memory, is_resent: false };
-        hold.queue.add(publish.topic, routed.footprint() as u64, deadline_ms, held);
+        let through = hold.queue.add(publish.topic, routed.footprint() as u64, deadline_ms, held);
+        if is_exact && entry.is_some() {
+            hold.queue.await_commit(through);
+            awaited_entries.push(Awaited::Offer { place, through });
+        }
         self.keep(context, None)
     }
 
@@ -97,11 +103,27 @@ impl Shard {
 
     /// A message of a hold has ended: the log need not have it any more.
     pub(super) fn finish_held(&mut self, place: usize, entry: Option<NonZeroU64>) {
-        let Shard { holds, clients, .. } = self;
+        let Shard { holds, clients, durable: DurableRoom { awaited_entries, .. }, .. } = self;
         let (Some(hold), Some(entry)) = (holds.owned.get_mut(place), entry) else { return };
-        hold.unsettled.remove(&entry);
+        if hold.unsettled.contains(&entry) {
+            awaited_entries.push(Awaited::HoldEnd { place, entry });
+        }
         if let (Some(kept), Some(keeping)) = (hold.kept, &mut clients.keeping) {
             keeping.note(kept, lapwing_session::Fact::Finished { entry });
+        }
+    }
+
+    /// The entries of a hold up to this number of its queue are committed: QoS 2 among them may be offered.
+    pub(in crate::shard) fn hold_committed(&mut self, place: usize, through: u64) {
+        if let Some(hold) = self.holds.owned.get_mut(place) {
+            hold.queue.committed(through);
+        }
+    }
+
+    /// That a QoS 2 message of a hold has ended is committed: its name may be forgotten by whoever knows it.
+    pub(in crate::shard) fn hold_settled(&mut self, place: usize, entry: NonZeroU64) {
+        if let Some(hold) = self.holds.owned.get_mut(place) {
+            hold.unsettled.remove(&entry);
         }
     }
 }

@@ -4,7 +4,10 @@
 //! (it was offered, nobody wants it), *parked* (somebody wants it who has no room; later). So a line moves as a whole, at
 //! the cost of one number, however long it is; and what is ready leaves in the order in which it came, over all topics.
 //! What is taken out is under way, and comes back to its place if nobody took it.
+//!
+//! A head whose entry is not committed is not offered yet, though its line is ready: lines of other topics pass.
 
+mod commits;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -74,6 +77,10 @@ pub(super) struct HoldQueue<T> {
     waiting: BTreeMap<u64, Waiting<T>>,
     lines: TopicTree<Line>,
     ready: BTreeSet<u64>,
+    /// Heads of lines that would be ready, but for the commit of their entries.
+    held_back: BTreeSet<u64>,
+    /// Messages whose entries are not committed.
+    uncommitted: BTreeSet<u64>,
     idle: BTreeSet<u64>,
     /// The last numbers of idle lines.
     idle_tails: BTreeSet<u64>,
@@ -95,6 +102,8 @@ impl<T> HoldQueue<T> {
             waiting: BTreeMap::new(),
             lines: TopicTree::new(),
             ready: BTreeSet::new(),
+            held_back: BTreeSet::new(),
+            uncommitted: BTreeSet::new(),
             idle: BTreeSet::new(),
             idle_tails: BTreeSet::new(),
             parked: BTreeSet::new(),
@@ -139,8 +148,8 @@ impl<T> HoldQueue<T> {
         true
     }
 
-    /// Adds a message behind those of its topic; it is to be offered, or those before it once more.
-    pub(super) fn add(&mut self, topic: &str, bytes: u64, deadline_ms: Option<u64>, item: T) {
+    /// Adds a message behind those of its topic; it is to be offered, or those before it once more. Returns its number.
+    pub(super) fn add(&mut self, topic: &str, bytes: u64, deadline_ms: Option<u64>, item: T) -> u64 {
         let known = self.lines.get(topic).map(|line| line.topic.clone());
         let topic = known.unwrap_or_else(|| topic.into());
         let number = self.next_number;
@@ -151,6 +160,7 @@ impl<T> HoldQueue<T> {
         if self.lines.get(&topic).is_some_and(|line| line.place == Place::Idle) {
             self.place(&topic, Place::Ready);
         }
+        number
     }
 
     /// The topic of the message that is to be offered next; none while it is not known what else is.
@@ -197,7 +207,7 @@ impl<T> HoldQueue<T> {
     /// There may be room now.
     pub(super) fn unpark(&mut self) {
         for number in std::mem::take(&mut self.parked) {
-            self.ready.insert(number);
+            self.heads(Place::Ready, number).insert(number);
             if let Some(line) = self.waiting.get(&number).and_then(|waiting| self.lines.get_mut(&waiting.topic)) {
                 line.place = Place::Ready;
             }
@@ -237,8 +247,10 @@ impl<T> HoldQueue<T> {
         }
     }
 
-    fn heads(&mut self, place: Place) -> &mut BTreeSet<u64> {
+    /// Where the head of a line stands.
+    fn heads(&mut self, place: Place, head: u64) -> &mut BTreeSet<u64> {
         match place {
+            Place::Ready if self.uncommitted.contains(&head) => &mut self.held_back,
             Place::Ready => &mut self.ready,
             Place::Idle => &mut self.idle,
             Place::Parked => &mut self.parked,
@@ -260,8 +272,8 @@ impl<T> HoldQueue<T> {
             self.idle_tails.extend(tail);
             (self.idle_messages, self.idle_bytes) = (self.idle_messages + messages, self.idle_bytes + bytes);
         }
-        self.heads(from).remove(&head);
-        self.heads(to).insert(head);
+        self.heads(from, head).remove(&head);
+        self.heads(to, head).insert(head);
     }
 
     /// Puts a message into the line of its topic, by its number; a new line is ready.
@@ -285,8 +297,8 @@ impl<T> HoldQueue<T> {
                 }
             }
             if let Some(before) = before.filter(|before| number < *before) {
-                self.heads(place).remove(&before);
-                self.heads(place).insert(number);
+                self.heads(place, before).remove(&before);
+                self.heads(place, number).insert(number);
             }
         } else {
             let (topic, numbers) = (waiting.topic.clone(), BTreeSet::from([number]));
@@ -318,12 +330,13 @@ impl<T> HoldQueue<T> {
             }
         }
         if was_head {
-            self.heads(place).remove(&number);
+            self.heads(place, number).remove(&number);
             match head {
-                Some(head) => _ = self.heads(place).insert(head),
+                Some(head) => _ = self.heads(place, head).insert(head),
                 None => _ = self.lines.remove(&waiting.topic),
             }
         }
+        self.uncommitted.remove(&number);
         Some(waiting)
     }
 }

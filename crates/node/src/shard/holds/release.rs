@@ -110,12 +110,14 @@ impl Shard {
         // Of several places those with room would have it twice.
         let may_wait = targets.count() == 1 && hold.is_patient(&waiting, self.now_ms);
         let message = Arc::clone(&waiting.item.message);
+        let origin = hold.origin(&waiting.item);
+        debug_assert!(self.durable.has_committed(origin), "offered before its entry is committed");
         let header = RouteHeader {
             flags: if waiting.item.in_memory { HELD_IN_MEMORY } else { RouteFlags::HELD },
             publisher: waiting.item.publisher,
             ingress_us: waiting.item.ingress_us,
             expires_at_ms: message.expires_at_ms(),
-            origin: hold.origin(&waiting.item),
+            origin,
             ..RouteHeader::default()
         };
         let (mut offered, mut is_kept) = (Offered::Nobody, false);

@@ -11,6 +11,7 @@ use crate::hooks::{Changed, HookCall, HookClient, HookMessage, HookName, Missing
 use crate::metrics::DropReason;
 use crate::shard::Shard;
 use crate::shard::connections::serve::{Client, Flow};
+use crate::shard::durable::awaited_entries::{Awaited, ReadyWill};
 use crate::shard::durable::owed_wills::Debt;
 use crate::shard::publish::route::Publisher;
 use crate::shard::verdicts::gate::{Asking, drop_reason};
@@ -240,12 +241,23 @@ impl Shard {
         who: Option<&Arc<HookClient>>,
         (holder, debt): (Option<Holder>, Option<Debt>),
     ) {
+        let ready = ReadyWill { will: will.clone(), client_id: client_id.into(), who: who.cloned(), holder, debt };
+        if self.durable.has_committed(self.will_origin(client_id, debt, will.publish().qos)) {
+            self.send_will(&ready);
+        } else {
+            self.durable.awaited_entries.push(Awaited::Will(Box::new(ready)));
+        }
+    }
+
+    /// Sends a will out: what it is named by is committed.
+    pub(in crate::shard) fn send_will(&mut self, ready: &ReadyWill) {
+        let ReadyWill { will, client_id, who, holder, debt } = ready;
         self.counters.wills.add(1);
-        let origin = self.will_origin(client_id, debt, will.publish().qos);
-        let mut publisher = Publisher { origin, holder, ..Publisher::named(client_id) };
+        let origin = self.will_origin(client_id, *debt, will.publish().qos);
+        let mut publisher = Publisher { origin, holder: *holder, ..Publisher::named(client_id) };
         // A will is never held back: it waits in the lanes' own queues.
         let accepted = self.route(&Routed::of(will), &mut publisher);
-        self.will_went(client_id, debt, Some(accepted));
+        self.will_went(client_id, *debt, Some(accepted));
         if let Some(who) = who {
             self.observe_published(who, &will.publish());
         }

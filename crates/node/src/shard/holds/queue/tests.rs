@@ -46,6 +46,37 @@ fn what_waits_goes_once_and_in_order() {
     assert_eq!((queue.len(), queue.bytes(), queue.idle_messages, queue.idle_bytes), (0, 0, 0, 0));
 }
 
+/// Does what waits for its commit keep its topic back and no other, whoever has subscribed meanwhile; and does what ends before
+/// leave nothing?
+#[test]
+fn nothing_is_offered_before_its_commit() {
+    let mut queue = HoldQueue::new(OPEN);
+    let add_uncommitted = |queue: &mut HoldQueue<u64>, topic: &str, item: u64| {
+        let number = queue.add(topic, 10, (item == 6).then_some(5), item);
+        queue.await_commit(number);
+        number
+    };
+    let first = add_uncommitted(&mut queue, "a", 1);
+    add(&mut queue, "a", 2);
+    add(&mut queue, "b", 3);
+    let last = add_uncommitted(&mut queue, "b", 4);
+    assert_eq!(offer(&mut queue, |_| true), [3]);
+    assert!(!queue.has_work());
+    queue.wanted("#");
+    assert!(offer(&mut queue, |_| true).is_empty());
+    queue.committed(first);
+    assert_eq!(offer(&mut queue, |_| true), [1, 2]);
+    queue.committed(last);
+    assert!(offer(&mut queue, |_| false).is_empty(), "nobody is there");
+    add_uncommitted(&mut queue, "b", 5);
+    assert_eq!(offer(&mut queue, |_| true), [4]);
+    let number = add_uncommitted(&mut queue, "c", 6);
+    assert!(!queue.expire(5, 10, |waiting| assert_eq!(waiting.item, 6)));
+    queue.committed(number);
+    assert_eq!(offer(&mut queue, |_| true), [5]);
+    assert!(queue.len() == 0 && queue.held_back.is_empty() && queue.uncommitted.is_empty());
+}
+
 /// Does what nobody took come back to its place, before what has come meanwhile?
 #[test]
 fn what_comes_back_has_its_place() {
