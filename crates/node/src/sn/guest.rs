@@ -14,6 +14,7 @@ use super::opening::Opening;
 use super::traffic::{UnderWay, Waiting};
 use super::will::StoredWill;
 use super::word::Said;
+use crate::timers::NEVER;
 
 /// A client, or who connects. There may be many that are idle, so what few have lies behind a pointer.
 pub(super) struct Guest {
@@ -49,9 +50,6 @@ pub(super) struct Guest {
     pub(super) timer_ms: u64,
     pub(super) counts_as_asleep: bool,
 }
-
-/// No time comes as late.
-pub(super) const NEVER: u64 = u64::MAX;
 
 // A broker may have a hundred thousand of them, of which most are idle.
 const _: () = assert!(size_of::<Guest>() <= 360);

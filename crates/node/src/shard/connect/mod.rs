@@ -288,7 +288,7 @@ impl Shard {
     /// The time for a CONNECT is over.
     pub(super) fn connect_timeout(&mut self, index: usize, born: u64) {
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
-        if let Stage::Connecting { .. } = connection.stage {
+        if connection.is_connecting() {
             if !self.awaits_word(index) {
                 self.counters.closes_connect_timeout.add(1);
                 self.tell_ending(index, Ending::Late);

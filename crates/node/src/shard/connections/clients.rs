@@ -285,6 +285,9 @@ impl Clients {
     pub(crate) fn open<T>(&mut self, index: usize, work: impl FnOnce(&mut Io<'_>) -> T) -> Option<T> {
         let connection = self.connections.get_mut(index)?;
         let before = connection.output.len();
+        if connection.output.capacity() == 0 {
+            connection.output = self.buffers.take();
+        }
         let answer = work(&mut Io::new(&mut connection.output, &mut self.counters));
         self.sent.count(&connection.output[before..]);
         Some(answer)

@@ -179,6 +179,11 @@ impl Connection {
         }
     }
 
+    /// Whether its CONNECT is waited for, or not through.
+    pub(crate) const fn is_connecting(&self) -> bool {
+        matches!(self.stage, Stage::Connecting { .. })
+    }
+
     /// Its place at the gate.
     pub(crate) fn gate_mut(&mut self) -> &mut Gate {
         self.gate.get_or_insert_default()
