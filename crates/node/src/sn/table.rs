@@ -36,8 +36,8 @@ impl Table {
         self.guests.len()
     }
 
-    pub(super) fn find(&self, address: &Address) -> Option<usize> {
-        let is_it = |place: &u32| self.guests.get(*place as usize).is_some_and(|guest| guest.address == *address);
+    pub(super) fn find(&self, address: &Address<'_>) -> Option<usize> {
+        let is_it = |place: &u32| self.guests.get(*place as usize).is_some_and(|guest| guest.address.get() == *address);
         self.by_address.find(self.hasher.hash_one(address), is_it).map(|place| *place as usize)
     }
 
@@ -73,10 +73,10 @@ impl Table {
     pub(super) fn add(&mut self, mut guest: Guest) -> usize {
         self.births += 1;
         guest.born = self.births;
-        let hash = self.hasher.hash_one(&guest.address);
+        let hash = self.hasher.hash_one(guest.address.get());
         let index = little_spare::insert(&mut self.guests, guest);
         let Table { guests, by_address, hasher, .. } = self;
-        let rehash = |place: &u32| guests.get(*place as usize).map_or(0, |guest| hasher.hash_one(&guest.address));
+        let rehash = |place: &u32| guests.get(*place as usize).map_or(0, |guest| hasher.hash_one(guest.address.get()));
         by_address.insert_unique(hash, index as u32, rehash);
         index
     }
@@ -146,7 +146,8 @@ impl Table {
     pub(super) fn remove(&mut self, index: usize) -> Option<Guest> {
         let guest = self.guests.try_remove(index)?;
         let Table { by_address, by_id, hasher, .. } = self;
-        if let Ok(place) = by_address.find_entry(hasher.hash_one(&guest.address), |place| *place as usize == index) {
+        if let Ok(place) = by_address.find_entry(hasher.hash_one(guest.address.get()), |place| *place as usize == index)
+        {
             place.remove();
         }
         forget_id(by_id, hasher, guest.connects_as(), index);
@@ -181,7 +182,7 @@ mod tests {
     use crate::sn::silent::SPARE;
 
     fn guest(port: u16) -> Guest {
-        Guest::new(Address::new(0, SocketAddr::from(([127, 0, 0, 1], port)), None), false, 0)
+        Guest::new(&Address::new(0, SocketAddr::from(([127, 0, 0, 1], port)), None), false, 0)
     }
 
     /// Is the oldest of those that have not answered the one to go, and nobody who has, or is gone?

@@ -79,7 +79,7 @@ pub(crate) struct SnThread {
     pub(super) out: Vec<u8>,
     enclosed: Vec<u8>,
     overflow: Overflow,
-    pub(super) turn: u64,
+    pub(super) turn: u32,
     pub(super) now_ms: u64,
     pub(super) is_listening: bool,
     pub(super) has_left: bool,
@@ -305,7 +305,7 @@ impl SnThread {
         }
         // What is counted is so before its answer can be seen.
         let mut outlet = Outlet { sockets, tunnels, sealed, counters, now_ms: *now_ms };
-        outlet.send_all(&guest.address, out, enclosed);
+        outlet.send_all(&guest.address.get(), out, enclosed);
         match then {
             Then::Open(opening) => self.open(index, opening),
             Then::Leave => return self.remove(index),
@@ -326,7 +326,7 @@ impl SnThread {
     }
 
     /// Sends what gathered to `address`.
-    pub(super) fn send(&mut self, address: &Address) {
+    pub(super) fn send(&mut self, address: &Address<'_>) {
         let SnThread { sockets, tunnels, sealed, out, enclosed, counters, now_ms, .. } = self;
         Outlet { sockets, tunnels, sealed, counters, now_ms: *now_ms }.send_all(address, out, enclosed);
     }
