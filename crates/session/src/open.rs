@@ -48,7 +48,7 @@ impl Session {
             old => (None, old),
         };
         let session_present = resumed.is_some();
-        let mut session = resumed.unwrap_or_else(|| Session::new(&admission.client_id, key, settings));
+        let mut session = resumed.unwrap_or_else(|| Session::new(Arc::clone(&admission.client_id), key, settings));
         session.settings = Arc::clone(settings);
         session.expiry_s = granted_expiry_s(connect, settings);
         session.ends_at_ms = NEVER;
@@ -62,11 +62,11 @@ impl Session {
         Opened { session, session_present, discarded }
     }
 
-    pub(crate) fn new(client_id: &str, key: SessionKey, settings: &Arc<Settings>) -> Self {
+    pub(crate) fn new(client_id: Arc<str>, key: SessionKey, settings: &Arc<Settings>) -> Self {
         Session {
             settings: Arc::clone(settings),
             key,
-            client_id: client_id.into(),
+            client_id,
             expiry_s: 0,
             ends_at_ms: NEVER,
             subscriptions: Subscribed::default(),

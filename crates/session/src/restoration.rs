@@ -62,7 +62,7 @@ impl Restoration {
     pub fn new(restored: Restored<'_>) -> Self {
         let Restored { client_id, key, settings, id, expiry_s, remaining_ms, will, away_since, next_use, now_ms } =
             restored;
-        let mut session = Session::new(client_id, key, settings);
+        let mut session = Session::new(client_id.into(), key, settings);
         session.expiry_s = expiry_s;
         session.ends_at_ms = remaining_ms.map_or(NEVER, |remaining_ms| now_ms.saturating_add(remaining_ms));
         session.will = will.map(|(message, delay_ms)| {

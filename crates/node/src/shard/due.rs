@@ -101,7 +101,7 @@ impl Shard {
             | Due::Linger { index, born } => {
                 clients.connection(*index).is_some_and(|connection| connection.born == *born)
             }
-            Due::Session(key) => clients.row(*key).is_some_and(|row| row.timer_ms == Some(at_ms)),
+            Due::Session(key) => clients.row(*key).is_some_and(|row| row.timer_ms == at_ms),
             Due::Probe { key, epoch } => clients.row(*key).is_some_and(|row| row.membership.epoch == *epoch),
             Due::Group(tag) => groups.timer_ms(*tag) == Some(at_ms),
             Due::Hold(place) => holds.timer_ms(*place) == Some(at_ms),

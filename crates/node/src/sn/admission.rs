@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
 
 use lapwing_codec::{Packet, Publish, Version};
 use lapwing_sn::ReturnCode;
@@ -234,7 +233,7 @@ impl SnThread {
         &mut self,
         door: usize,
         Caller { peer, shown, is_unseen }: Caller,
-        client_id: &str,
+        client_id: &Arc<str>,
         bytes: Vec<u8>,
         token: Token,
         index: usize,
@@ -253,14 +252,14 @@ impl SnThread {
             return None;
         };
         let shard = self.shared.placement.owner_of(Slot::of(client_id.as_bytes())).shard;
-        let accepted_at = Instant::now();
         self.lines[shard.index()].send(MovedConnection {
             socket: theirs,
             listener,
             bytes,
-            accepted_at,
+            accepted_ms: self.now_ms,
             stranger: None,
             is_unseen,
+            called: Some(client_id.clone()),
         });
         Some(Link::new(ours, if is_unseen { Stage::Asking } else { Stage::Entering }))
     }
@@ -268,7 +267,7 @@ impl SnThread {
     /// A message of QoS -1 goes through the connection that all of its listener have together.
     pub(super) fn publish_of_nobody(&mut self, door: usize, publish: &Publish<'_>) {
         if self.nobodies[door].is_none() && !self.has_left {
-            let client_id = self.doors[door].nobody.clone();
+            let client_id = Arc::from(&*self.doors[door].nobody);
             let mut bytes = Vec::new();
             let connect = packets::connect(&client_id, true, 0, None);
             if Packet::Connect(connect).encode(Version::V5, &mut bytes).is_ok() {

@@ -1,5 +1,7 @@
 //! A session in its shard's table, with what belongs to it there.
 
+use std::num::NonZeroU32;
+
 use lapwing_access::Identity;
 use lapwing_session::{Fact, Session};
 
@@ -14,16 +16,16 @@ pub(crate) struct SessionRow {
     pub(crate) session: Session,
     /// Who its client is.
     pub(crate) standing: Standing,
-    /// Index of its connection, while it has one.
-    pub(crate) connection: Option<usize>,
+    /// Index of its connection and one more, while it has one. There are fewer.
+    connection: Option<NonZeroU32>,
     /// Since when it has none, on the node's clock; means nothing while it has one.
     pub(crate) away_since_ms: u64,
     /// To whom it counts as one without a connection, from the first time that it has none on: what is there stays.
     pub(crate) away: Option<HeldPlace>,
     /// Stands in the list of sessions that wait for a commit.
     pub(in crate::shard) awaiting: bool,
-    /// The earliest timer set for it.
-    pub(crate) timer_ms: Option<u64>,
+    /// The earliest timer set for it; [`NEVER`](crate::timers::NEVER): there is none.
+    pub(crate) timer_ms: u64,
     /// Stands in the list of sessions for which something should be read from the log.
     pub(in crate::shard) asks_page: bool,
     /// Its messages in the shard's account.
@@ -35,21 +37,21 @@ pub(crate) struct SessionRow {
 }
 
 // With the session in it. A broker may have a hundred thousand of them, of which most are idle.
-const _: () = assert!(size_of::<SessionRow>() <= 440);
+const _: () = assert!(size_of::<SessionRow>() <= 376);
 
 impl SessionRow {
     /// Of a session that has just begun or come back.
     pub(in crate::shard) fn new(
         session: Session,
         connection: Option<usize>,
-        timer_ms: Option<u64>,
+        timer_ms: u64,
         standing: Standing,
         membership: Membership,
     ) -> Self {
         SessionRow {
             session,
             standing,
-            connection,
+            connection: connection.map(|index| NonZeroU32::MIN.saturating_add(index as u32)),
             away_since_ms: 0,
             away: None,
             awaiting: false,
@@ -59,6 +61,16 @@ impl SessionRow {
             membership,
             kept_as: LoggedAs::default(),
         }
+    }
+
+    /// Index of its connection, while it has one.
+    pub(crate) fn connection(&self) -> Option<usize> {
+        self.connection.map(|after| after.get() as usize - 1)
+    }
+
+    /// It has none from now on.
+    pub(in crate::shard) fn parted(&mut self, now_ms: u64) {
+        (self.connection, self.away_since_ms) = (None, now_ms);
     }
 
     /// Whether `newcomer`, who has not begun the session, is kept from its client id: somebody in particular has begun it, and is

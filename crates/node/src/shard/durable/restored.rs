@@ -17,6 +17,7 @@ use crate::shard::groups::Membership;
 use crate::shard::publish::route::Target;
 use crate::shard::rights::standing::Standing;
 use crate::shard::{ClientSettings, Shard};
+use crate::timers::NEVER;
 use crate::words::{Join, JoinRequest, Word};
 
 impl Shard {
@@ -123,7 +124,7 @@ impl RestoreSink for Shard {
         self.shared.shares.sessions.take_anyway(holder);
         // From where who has no name came is not known any more: such sessions are nobody's.
         let away = HeldPlace::take_anyway(&self.shared.shares.away, holder);
-        self.clients.insert_session(session, None, None, standing, Membership::default());
+        self.clients.insert_session(session, None, NEVER, standing, Membership::default());
         let now_ms = self.now_ms;
         if let Some(row) = self.clients.row(key) {
             row.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, ..KeptAs::default() });

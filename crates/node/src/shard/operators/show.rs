@@ -13,7 +13,7 @@ impl Shard {
     /// One row of a list; `None` when there is no such session any more.
     pub(super) fn session_report(&mut self, key: SessionKey) -> Option<SessionReport> {
         let (now_ms, clock, shard) = (self.now_ms, self.shared.clock, self.id.index());
-        let connection = self.clients.row(key)?.connection;
+        let connection = self.clients.row(key)?.connection();
         let shown = connection.and_then(|index| self.clients.connection(index));
         let of_connection = shown.map(|connection| {
             let address = connection.socket.peer().to_string();
