@@ -234,7 +234,7 @@ impl Shard {
 
     /// Whether the holder of a connection may have one more session without, or this is none more.
     fn has_place_away(&mut self, index: usize, key: SessionKey, stays: bool) -> bool {
-        let Some(row) = self.clients.row(key).filter(|row| row.away.is_none() && !stays) else { return true };
+        let Some(row) = self.clients.row(key).filter(|row| !row.has_place_away() && !stays) else { return true };
         let who = row.standing.identity.shared_name().cloned();
         let Some(connection) = self.clients.connection(index) else { return true };
         let peer = Source::of(connection.socket.peer());
@@ -242,7 +242,7 @@ impl Shard {
         match HeldPlace::take(&self.shared.shares.away, holder, self.shared.offline_free()) {
             Ok(place) => {
                 if let Some(row) = self.clients.row(key) {
-                    row.away = Some(place);
+                    row.away.get_or_insert_default().place = Some(place);
                 }
                 true
             }

@@ -18,10 +18,8 @@ pub(crate) struct SessionRow {
     pub(crate) standing: Standing,
     /// Index of its connection and one more, while it has one. There are fewer.
     connection: Option<NonZeroU32>,
-    /// Since when it has none, on the node's clock; means nothing while it has one.
-    pub(crate) away_since_ms: u64,
-    /// To whom it counts as one without a connection, from the first time that it has none on: what is there stays.
-    pub(crate) away: Option<HeldPlace>,
+    /// What there is of it without a connection, from the first time that it has none on.
+    pub(crate) away: Option<Box<Away>>,
     /// Stands in the list of sessions that wait for a commit.
     pub(in crate::shard) awaiting: bool,
     /// The earliest timer set for it; [`NEVER`](crate::timers::NEVER): there is none.
@@ -36,8 +34,17 @@ pub(crate) struct SessionRow {
     pub(crate) kept_as: LoggedAs,
 }
 
+/// A session without a connection, or that was one.
+#[derive(Debug, Default)]
+pub(crate) struct Away {
+    /// Since when it has none, on the node's clock; means nothing while it has one.
+    pub(crate) since_ms: u64,
+    /// To whom it counts as one: what is there stays.
+    pub(crate) place: Option<HeldPlace>,
+}
+
 // With the session in it. A broker may have a hundred thousand of them, of which most are idle.
-const _: () = assert!(size_of::<SessionRow>() <= 376);
+const _: () = assert!(size_of::<SessionRow>() <= 360);
 
 impl SessionRow {
     /// Of a session that has just begun or come back.
@@ -52,7 +59,6 @@ impl SessionRow {
             session,
             standing,
             connection: connection.map(|index| NonZeroU32::MIN.saturating_add(index as u32)),
-            away_since_ms: 0,
             away: None,
             awaiting: false,
             timer_ms,
@@ -70,7 +76,13 @@ impl SessionRow {
 
     /// It has none from now on.
     pub(in crate::shard) fn parted(&mut self, now_ms: u64) {
-        (self.connection, self.away_since_ms) = (None, now_ms);
+        self.connection = None;
+        self.away.get_or_insert_default().since_ms = now_ms;
+    }
+
+    /// Whether it counts as one without a connection, or will again.
+    pub(in crate::shard) fn has_place_away(&self) -> bool {
+        self.away.as_ref().is_some_and(|away| away.place.is_some())
     }
 
     /// Whether `newcomer`, who has not begun the session, is kept from its client id: somebody in particular has begun it, and is
