@@ -2,7 +2,7 @@
 
 mod retained_pages;
 
-use std::time::Instant;
+use std::sync::Arc;
 
 use lapwing_codec::{Publish, QoS, Version};
 use lapwing_session::{Bound, Grant, SessionKey};
@@ -210,11 +210,14 @@ pub(crate) struct MovedConnection {
     pub(crate) listener: ListenerId,
     /// Read already: the CONNECT, and what came behind it.
     pub(crate) bytes: Vec<u8>,
-    pub(crate) accepted_at: Instant,
+    /// On the node's clock.
+    pub(crate) accepted_ms: u64,
     /// It is no client before its session is open there.
     pub(crate) stranger: Option<Box<Stranger>>,
     /// Its client may be somewhere else than where it says.
     pub(crate) is_unseen: bool,
+    /// The client id by which its listener knows it, where that keeps it as long as the session does.
+    pub(crate) called: Option<Arc<str>>,
 }
 
 /// Messages on the control lanes.

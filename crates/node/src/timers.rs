@@ -1,7 +1,8 @@
 //! Deadlines of a shard, as a heap.
 //!
 //! Entries are not cancelled or moved: most deadlines (keep alive) are pushed back with every packet, so the owner asks
-//! again when one fires, and an entry whose owner is gone is ignored by its owner's generation.
+//! again when one fires, and an entry whose owner is gone is ignored by its owner's generation. Such entries go when the heap has
+//! no place left: so it is as large as what is waited for, and little more.
 //!
 //! The clock cuts to whole milliseconds, so what begins late in one and is due a second later would come up to a
 //! millisecond early. An entry is due once its millisecond has passed whole: late by one at most, never early.
@@ -9,20 +10,36 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// No time comes as late.
+pub(crate) const NEVER: u64 = u64::MAX;
+
 /// Deadlines on the shard's monotonic clock in milliseconds, each with what is due then.
 #[derive(Debug)]
 pub(crate) struct Timers<K> {
     heap: BinaryHeap<Reverse<(u64, K)>>,
+    /// With so many entries, those that nobody waits for are to go.
+    full: usize,
 }
+
+/// Entries that come until it is looked again which of them are waited for; at least.
+const SPARE_MIN: usize = 64;
 
 impl<K: Ord> Timers<K> {
     pub(crate) fn new() -> Self {
-        Timers { heap: BinaryHeap::new() }
+        Timers { heap: BinaryHeap::new(), full: SPARE_MIN }
     }
 
     /// Adds a deadline.
     pub(crate) fn add(&mut self, at_ms: u64, what: K) {
+        if self.heap.len() == self.heap.capacity() {
+            self.heap.reserve_exact(spare(self.heap.len()));
+        }
         self.heap.push(Reverse((at_ms, what)));
+    }
+
+    /// Whether there are so many entries that those should go that nobody waits for: see [`Timers::retain`].
+    pub(crate) fn is_full(&self) -> bool {
+        self.heap.len() >= self.full
     }
 
     /// When the next entry is due, if there is one.
@@ -38,15 +55,23 @@ impl<K: Ord> Timers<K> {
         self.heap.pop().map(|Reverse(entry)| entry)
     }
 
-    /// How many entries there are, those whose owner is gone included.
+    /// How many entries there are, those that nobody waits for included.
     pub(crate) fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Forgets the entries that `is_live` does not know.
+    /// Forgets the entries that `is_live` does not know, and gives back their places.
     pub(crate) fn retain(&mut self, mut is_live: impl FnMut(u64, &K) -> bool) {
         self.heap.retain(|Reverse((at_ms, what))| is_live(*at_ms, what));
+        self.full = self.heap.len() + spare(self.heap.len());
+        self.heap.shrink_to(self.full);
     }
+}
+
+/// Places to spare beside so many entries: with each such number that comes, all are looked at once.
+const fn spare(entries: usize) -> usize {
+    let eighth = entries / 8;
+    if eighth > SPARE_MIN { eighth } else { SPARE_MIN }
 }
 
 #[cfg(test)]
@@ -65,5 +90,23 @@ mod tests {
         assert_eq!((timers.due(21), timers.due(21), timers.due(21)), (Some((10, 'a')), Some((20, 'b')), None));
         timers.retain(|at_ms, _| at_ms > 30);
         assert_eq!(timers.len(), 0);
+    }
+
+    /// Is there little room for entries that nobody waits for, and is not looked for them often?
+    #[test]
+    fn what_nobody_waits_for_goes() {
+        let (mut timers, mut looked_at) = (Timers::new(), 0);
+        for number in 0..100_000_u64 {
+            timers.add(number, number);
+            if timers.is_full() {
+                timers.retain(|_, number| {
+                    looked_at += 1;
+                    number % 2 == 0
+                });
+            }
+            let live = number as usize / 2 + 1;
+            assert!(timers.heap.capacity() <= live + live / 4 + 2 * SPARE_MIN, "{} for {live}", timers.heap.capacity());
+        }
+        assert!(looked_at <= 100_000 * 12, "{looked_at}");
     }
 }

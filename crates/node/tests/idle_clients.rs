@@ -136,15 +136,15 @@ fn connect_over_tcp(broker: SocketAddr, number: u16) -> TcpStream {
 #[test]
 fn idle_clients_are_small() {
     let (node, sn, _) = node();
-    bytes_each("over sn://", 1408, |number| drop(Device::connect(sn, number)));
+    bytes_each("over sn://", 1024, |number| drop(Device::connect(sn, number)));
     drop(node);
     let (node, sn, _) = self::node();
-    bytes_each("over sn://, with a subscription", 1536, |number| {
+    bytes_each("over sn://, with a subscription", 1152, |number| {
         Device::connect(sn, number).subscribe(&format!("t/{number:06}"));
     });
     drop(node);
     let (node, _, tcp) = self::node();
     let mut streams = Vec::with_capacity(2 * usize::from(FULL));
-    bytes_each("over tcp://", 1008, |number| streams.push(connect_over_tcp(tcp, number)));
+    bytes_each("over tcp://", 736, |number| streams.push(connect_over_tcp(tcp, number)));
     drop(node);
 }

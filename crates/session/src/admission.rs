@@ -1,5 +1,7 @@
 //! What can be said about a CONNECT before its session is looked up.
 
+use std::sync::Arc;
+
 use lapwing_codec::{Connect, ReasonCode, Version};
 
 use crate::{Close, Settings, connack};
@@ -10,8 +12,8 @@ const CLIENT_ID_CHARS_V31_MAX: usize = 23;
 /// A CONNECT that may have a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admission {
-    /// The client's own id, or the one assigned to it.
-    pub client_id: Box<str>,
+    /// The client's own id, or the one assigned to it. Its session keeps this one.
+    pub client_id: Arc<str>,
     /// Whether the client sent none, and is told this one [MQTT-3.1.3-6].
     pub assigned: bool,
     /// Authentication Data for the CONNACK that ends an enhanced authentication.

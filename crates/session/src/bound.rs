@@ -149,12 +149,12 @@ impl Session {
 
     /// What has become of bound messages since the last call.
     pub fn take_outcomes(&mut self) -> impl Iterator<Item = Outcome> {
-        self.told.outcomes.drain()
+        self.told.take_outcomes()
     }
 
     /// Whether there is any.
     pub fn has_outcomes(&self) -> bool {
-        !self.told.outcomes.is_empty()
+        self.told.has_outcomes()
     }
 
     /// The connection is over, and with `ends` the session too: takes the bound messages out that go back to their groups,

@@ -82,7 +82,7 @@ impl Session {
 
     /// The session never gets it.
     fn dropped(&mut self, reason: DropReason, is_acknowledged: bool, io: &mut Io<'_>) -> Delivered {
-        self.told.losses.note(reason, is_acknowledged);
+        self.told.note_gone(reason, is_acknowledged);
         dropped(reason, io)
     }
 

@@ -7,35 +7,35 @@ const LIST_MAX: usize = 64;
 
 /// Nothing is allocated while it is empty from the start: most clients publish nothing with QoS 2.
 #[derive(Debug, Default)]
-pub(crate) enum IdSet {
-    #[default]
-    Empty,
-    #[expect(clippy::box_collection, reason = "a list's own three words would be in every session")]
-    List(Box<Vec<PacketId>>),
+pub(crate) struct IdSet(Option<Box<Ids>>);
+
+#[derive(Debug)]
+enum Ids {
+    List(Vec<PacketId>),
     /// In use instead of the list from `LIST_MAX` ids on, until the set is empty.
     Bitmap(Box<Bitmap>),
 }
 
 #[derive(Debug)]
-pub(crate) struct Bitmap {
+struct Bitmap {
     bits: [u64; 1024],
     len: usize,
 }
 
 impl IdSet {
     pub(crate) fn len(&self) -> usize {
-        match self {
-            IdSet::Empty => 0,
-            IdSet::List(list) => list.len(),
-            IdSet::Bitmap(bitmap) => bitmap.len,
+        match self.0.as_deref() {
+            None => 0,
+            Some(Ids::List(list)) => list.len(),
+            Some(Ids::Bitmap(bitmap)) => bitmap.len,
         }
     }
 
     pub(crate) fn contains(&self, id: PacketId) -> bool {
-        match self {
-            IdSet::Empty => false,
-            IdSet::List(list) => list.contains(&id),
-            IdSet::Bitmap(bitmap) => bitmap.bits[word(id)] & bit(id) != 0,
+        match self.0.as_deref() {
+            None => false,
+            Some(Ids::List(list)) => list.contains(&id),
+            Some(Ids::Bitmap(bitmap)) => bitmap.bits[word(id)] & bit(id) != 0,
         }
     }
 
@@ -44,17 +44,17 @@ impl IdSet {
         if self.contains(id) {
             return false;
         }
-        if let IdSet::List(list) = self
+        let ids = self.0.get_or_insert_with(|| Box::new(Ids::List(Vec::with_capacity(1))));
+        if let Ids::List(list) = &mut **ids
             && list.len() == LIST_MAX
         {
             let mut bitmap = Box::new(Bitmap { bits: [0; 1024], len: 0 });
             list.iter().for_each(|id| bitmap.insert(*id));
-            *self = IdSet::Bitmap(bitmap);
+            **ids = Ids::Bitmap(bitmap);
         }
-        match self {
-            IdSet::Empty => *self = IdSet::List(Box::new(vec![id])),
-            IdSet::List(list) => list.push(id),
-            IdSet::Bitmap(bitmap) => bitmap.insert(id),
+        match &mut **ids {
+            Ids::List(list) => list.push(id),
+            Ids::Bitmap(bitmap) => bitmap.insert(id),
         }
         true
     }
@@ -64,11 +64,11 @@ impl IdSet {
         if !self.contains(id) {
             return false;
         }
-        match self {
-            IdSet::Empty => {}
-            IdSet::List(list) => list.retain(|other| *other != id),
-            IdSet::Bitmap(bitmap) if bitmap.len == 1 => *self = IdSet::default(),
-            IdSet::Bitmap(bitmap) => {
+        match self.0.as_deref_mut() {
+            None => {}
+            Some(Ids::List(list)) => list.retain(|other| *other != id),
+            Some(Ids::Bitmap(bitmap)) if bitmap.len == 1 => self.0 = None,
+            Some(Ids::Bitmap(bitmap)) => {
                 bitmap.bits[word(id)] &= !bit(id);
                 bitmap.len -= 1;
             }
@@ -101,8 +101,8 @@ mod tests {
     fn list_and_bitmap_agree() {
         let ids: Vec<_> = (0..200_u16).map(|n| PacketId::new(n * 327 + 1).unwrap()).collect();
         let mut set = IdSet::default();
-        assert!(ids[..LIST_MAX].iter().all(|id| set.insert(*id)) && matches!(set, IdSet::List(_)));
-        assert!(ids[LIST_MAX..].iter().all(|id| set.insert(*id)) && matches!(set, IdSet::Bitmap(_)));
+        assert!(ids[..LIST_MAX].iter().all(|id| set.insert(*id)) && matches!(set.0.as_deref(), Some(Ids::List(_))));
+        assert!(ids[LIST_MAX..].iter().all(|id| set.insert(*id)) && matches!(set.0.as_deref(), Some(Ids::Bitmap(_))));
         assert!(ids.iter().all(|id| !set.insert(*id)));
         assert_eq!((set.len(), set.contains(PacketId::MAX)), (200, false));
         for (n, id) in ids.iter().enumerate() {
@@ -112,6 +112,6 @@ mod tests {
                 "without the first {n}"
             );
         }
-        assert!(set.len() == 0 && matches!(set, IdSet::Empty));
+        assert!(set.len() == 0 && set.0.is_none());
     }
 }

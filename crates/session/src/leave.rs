@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lapwing_codec::ReasonCode;
 
+use crate::session::NEVER;
 use crate::subscriptions::known;
 use crate::will::StoredWill;
 use crate::{Close, Counters, DropReason, Io, Message, Session, Subscription};
@@ -49,8 +50,8 @@ impl Session {
         self.acks.disconnected();
         let ended = self.is_volatile();
         self.ends_at_ms = match self.expiry_s {
-            u32::MAX => None,
-            expiry_s => Some(now_ms.saturating_add(u64::from(expiry_s) * 1000)),
+            u32::MAX => NEVER,
+            expiry_s => now_ms.saturating_add(u64::from(expiry_s) * 1000),
         };
         if let Some(kept) = &mut self.told.kept {
             // Those who are away for long are many.
@@ -67,7 +68,7 @@ impl Session {
             let close = self.overdue(now_ms).map(|close| self.announce(close, io));
             return Tick { close, ..Tick::default() };
         }
-        let ended = self.ends_at_ms.is_some_and(|at_ms| at_ms <= now_ms);
+        let ended = self.ends_at_ms <= now_ms;
         let is_due = ended || self.will.as_ref().and_then(|will| will.due_at_ms).is_some_and(|at_ms| at_ms <= now_ms);
         let will = if is_due { self.take_will(now_ms) } else { None };
         Tick { close: None, will, ended }

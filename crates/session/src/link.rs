@@ -28,7 +28,7 @@ pub(crate) struct Link {
     /// Another broker: what it subscribes to has the options that it cannot say.
     pub(crate) is_bridge: bool,
     /// One and a half times the keep alive in force, in milliseconds; 0 = off [MQTT-3.1.2-22].
-    silence_ms_max: u64,
+    silence_ms_max: u32,
     pub(crate) last_packet_ms: u64,
     /// When a message or a subscription last went either way.
     pub(crate) used_ms: u64,
@@ -56,7 +56,7 @@ impl Link {
             id: LinkId::next(),
             version: connect.version,
             is_bridge: connect.is_bridge,
-            silence_ms_max: u64::from(keep_alive_s) * 1500,
+            silence_ms_max: u32::from(keep_alive_s) * 1500,
             last_packet_ms: now_ms,
             used_ms: now_ms,
             asked_expiry: connect.properties.session_expiry_s != 0,
@@ -86,7 +86,7 @@ impl Link {
 
     /// When the client has been silent for too long.
     pub(crate) const fn silent_until_ms(&self) -> Option<u64> {
-        if self.silence_ms_max == 0 { None } else { Some(self.last_packet_ms + self.silence_ms_max) }
+        if self.silence_ms_max == 0 { None } else { Some(self.last_packet_ms + self.silence_ms_max as u64) }
     }
 
     /// When the connection has carried nothing but signs of life for too long.

@@ -11,12 +11,9 @@ pub struct Losses {
     pub acknowledged: u64,
 }
 
-/// The same, and whether anybody has been told; behind a pointer, from the first on.
+/// The same, and whether anybody has been told.
 #[derive(Debug, Default)]
-pub(crate) struct LossBook(Option<Box<Page>>);
-
-#[derive(Debug, Default)]
-struct Page {
+pub(crate) struct LossBook {
     losses: Losses,
     /// A loss that nobody has been told of, the first since the client was last here.
     news: Option<DropReason>,
@@ -24,40 +21,36 @@ struct Page {
 }
 
 impl LossBook {
-    /// A message is lost. One that has expired, or is taken out by order, is not.
-    #[inline]
+    /// A message is lost: see [`is_loss`].
     pub(crate) fn note(&mut self, reason: DropReason, is_acknowledged: bool) {
-        if !is_loss(reason) {
-            return;
-        }
-        let page = self.0.get_or_insert_default();
-        page.losses.messages += 1;
-        page.losses.acknowledged += u64::from(is_acknowledged);
-        if is_acknowledged && !page.is_told {
-            page.is_told = true;
-            page.news = Some(reason);
+        self.losses.messages += 1;
+        self.losses.acknowledged += u64::from(is_acknowledged);
+        if is_acknowledged && !self.is_told {
+            self.is_told = true;
+            self.news = Some(reason);
         }
     }
 
     /// What was noted since the node started.
-    pub(crate) fn losses(&self) -> Losses {
-        self.0.as_ref().map_or_else(Losses::default, |page| page.losses)
+    pub(crate) const fn losses(&self) -> Losses {
+        self.losses
     }
 
     /// The client is here: what it loses from now on is news again.
     pub(crate) fn begin_anew(&mut self) {
-        self.0.iter_mut().for_each(|page| page.is_told = false);
+        self.is_told = false;
     }
 
     /// Takes out why the first message was lost since the client was last here, if that is news.
     #[inline]
     pub(crate) fn take_news(&mut self) -> Option<DropReason> {
-        self.0.as_mut()?.news.take()
+        self.news.take()
     }
 }
 
-/// Whether somebody wanted the message and did not get it because of a bound.
-const fn is_loss(reason: DropReason) -> bool {
+/// Whether somebody wanted the message and did not get it because of a bound: one that has expired, or is taken out by order, is not
+/// lost.
+pub(crate) const fn is_loss(reason: DropReason) -> bool {
     match reason {
         DropReason::QueueFull
         | DropReason::QueueAge
@@ -73,11 +66,11 @@ const fn is_loss(reason: DropReason) -> bool {
 mod tests {
     use super::*;
 
-    /// Is the first loss news once, again after the client was here, and are QoS 0 and what expired none?
+    /// Is the first loss news once, again after the client was here, and is QoS 0 none?
     #[test]
     fn the_first_loss_is_news() {
         let mut book = LossBook::default();
-        book.note(DropReason::Expired, true);
+        assert!(!is_loss(DropReason::Expired));
         book.note(DropReason::OutputFull, false);
         assert_eq!(book.take_news(), None);
         book.note(DropReason::QueueFull, true);

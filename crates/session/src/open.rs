@@ -8,7 +8,9 @@ use crate::ack_line::AckLine;
 use crate::flight::Window;
 use crate::id_set::IdSet;
 use crate::link::Link;
+use crate::losses::LossBook;
 use crate::queue::Queue;
+use crate::session::NEVER;
 use crate::subscribed::Subscribed;
 use crate::told::Told;
 use crate::will::StoredWill;
@@ -46,27 +48,27 @@ impl Session {
             old => (None, old),
         };
         let session_present = resumed.is_some();
-        let mut session = resumed.unwrap_or_else(|| Session::new(&admission.client_id, key, settings));
+        let mut session = resumed.unwrap_or_else(|| Session::new(Arc::clone(&admission.client_id), key, settings));
         session.settings = Arc::clone(settings);
         session.expiry_s = granted_expiry_s(connect, settings);
-        session.ends_at_ms = None;
+        session.ends_at_ms = NEVER;
         // A will of the former connection that still waited for its delay is not sent [MQTT-3.1.3-9].
         session.will = connect.will.as_ref().map(|will| Box::new(StoredWill::new(will, session.key)));
         session.link = Some(Link::new(connect, admission, settings, now_ms));
-        session.told.losses.begin_anew();
+        session.told.losses_mut().into_iter().for_each(LossBook::begin_anew);
         connack::grant(connect, admission, settings, session_present, session.expiry_s, io.out);
         session.window.resend_all();
         session.pump(now_ms, io);
         Opened { session, session_present, discarded }
     }
 
-    pub(crate) fn new(client_id: &str, key: SessionKey, settings: &Arc<Settings>) -> Self {
+    pub(crate) fn new(client_id: Arc<str>, key: SessionKey, settings: &Arc<Settings>) -> Self {
         Session {
             settings: Arc::clone(settings),
             key,
-            client_id: client_id.into(),
+            client_id,
             expiry_s: 0,
-            ends_at_ms: None,
+            ends_at_ms: NEVER,
             subscriptions: Subscribed::default(),
             window: Window::new(),
             queue: Queue::default(),
@@ -81,7 +83,7 @@ impl Session {
 
     /// Whether it ended while nobody looked.
     fn is_over(&self, now_ms: u64) -> bool {
-        self.ends_at_ms.is_some_and(|ends_at_ms| ends_at_ms <= now_ms)
+        self.ends_at_ms <= now_ms
     }
 }
 

@@ -239,7 +239,7 @@ impl Session {
         let read_us = if options.qos == QoS::ExactlyOnce { times.received_us } else { io.now_us };
         let fate =
             if is_refused { Fate::Refused } else { Fate::Acknowledged { written_us: times.written_us, read_us } };
-        self.told.outcomes.push(Outcome { bound, fate });
+        self.told.outcome(Outcome { bound, fate });
     }
 
     /// PUBREC: the client has a QoS 2 message; answers PUBREL, or is done when the client refused it.

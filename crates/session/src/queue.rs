@@ -125,7 +125,7 @@ impl Queue {
         while !self.has_room(bytes, settings) {
             let may_yield = settings.queue_policy == QueuePolicy::DropOldest && bytes <= settings.queue_bytes_max;
             let Some(yielding) = self.pop_tie_if(may_yield) else {
-                told.losses.note(DropReason::QueueFull, true);
+                told.note_gone(DropReason::QueueFull, true);
                 counters.count_drop(DropReason::QueueFull);
                 return false;
             };

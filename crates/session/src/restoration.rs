@@ -14,6 +14,7 @@ use crate::flight::{Body, DeliveryOptions, Flight, Ids, Window};
 use crate::kept::Kept;
 use crate::paged::Reference;
 use crate::queue::Queued;
+use crate::session::NEVER;
 use crate::told::Tie;
 use crate::will::StoredWill;
 use crate::{Grant, KeptOptions, Message, Session, SessionKey, Settings, WillMessage};
@@ -61,9 +62,9 @@ impl Restoration {
     pub fn new(restored: Restored<'_>) -> Self {
         let Restored { client_id, key, settings, id, expiry_s, remaining_ms, will, away_since, next_use, now_ms } =
             restored;
-        let mut session = Session::new(client_id, key, settings);
+        let mut session = Session::new(client_id.into(), key, settings);
         session.expiry_s = expiry_s;
-        session.ends_at_ms = remaining_ms.map(|remaining_ms| now_ms.saturating_add(remaining_ms));
+        session.ends_at_ms = remaining_ms.map_or(NEVER, |remaining_ms| now_ms.saturating_add(remaining_ms));
         session.will = will.map(|(message, delay_ms)| {
             let mut will = StoredWill::of(&message, key);
             will.due_at_ms = Some(now_ms.saturating_add(delay_ms));

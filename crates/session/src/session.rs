@@ -6,6 +6,7 @@ use crate::ack_line::AckLine;
 use crate::flight::Window;
 use crate::id_set::IdSet;
 use crate::link::Link;
+use crate::losses::LossBook;
 use crate::queue::Queue;
 use crate::subscribed::Subscribed;
 use crate::told::Told;
@@ -17,6 +18,9 @@ use crate::{DropReason, Grant, Losses, Settings, WillMessage};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionKey(pub u64);
 
+/// No time comes as late.
+pub(crate) const NEVER: u64 = u64::MAX;
+
 /// One client's protocol state; outlives its connections.
 #[derive(Debug)]
 pub struct Session {
@@ -25,8 +29,8 @@ pub struct Session {
     pub(crate) client_id: Arc<str>,
     /// Seconds that the session outlives its connection; `u32::MAX` = forever.
     pub(crate) expiry_s: u32,
-    /// When the session ends; set while there is no connection.
-    pub(crate) ends_at_ms: Option<u64>,
+    /// When the session ends; [`NEVER`], as long as there is a connection or it stays for ever.
+    pub(crate) ends_at_ms: u64,
     pub(crate) subscriptions: Subscribed,
     /// QoS 1 and 2 messages sent to the client and not done.
     pub(crate) window: Window,
@@ -46,7 +50,7 @@ pub struct Session {
 }
 
 // A broker may have a hundred thousand of them, of which most are idle: what few need, or for a moment, lies behind a pointer.
-const _: () = assert!(size_of::<Session>() <= 288);
+const _: () = assert!(size_of::<Session>() <= 248);
 
 impl Session {
     /// The client id.
@@ -106,18 +110,18 @@ impl Session {
 
     /// What the session was to have and never gets, since the node started.
     pub fn losses(&self) -> Losses {
-        self.told.losses.losses()
+        self.told.losses().map_or_else(Losses::default, LossBook::losses)
     }
 
     /// A message was not even given to the session, for want of memory.
     pub fn note_refused(&mut self) {
-        self.told.losses.note(DropReason::QueueFull, true);
+        self.told.note_gone(DropReason::QueueFull, true);
     }
 
     /// Takes out why the first acknowledged message was lost since the client was last here, if nobody was told.
     #[inline]
     pub fn take_loss_news(&mut self) -> Option<DropReason> {
-        self.told.losses.take_news()
+        self.told.losses_mut()?.take_news()
     }
 
     /// Whether a QoS 1 or 2 message of so many bytes would be sent at once, or find room in the queue.
@@ -138,7 +142,7 @@ impl Session {
             Some(link) => [link.silent_until_ms(), link.idle_until_ms(&self.settings)].into_iter().flatten().min(),
             None => {
                 let will = self.will.as_ref().and_then(|will| will.due_at_ms);
-                [self.ends_at_ms, will].into_iter().flatten().min()
+                [self.ends_at_ms(), will].into_iter().flatten().min()
             }
         }
     }

@@ -23,14 +23,24 @@ pub(crate) struct Subscribed {
 /// In the order of their names.
 #[derive(Debug)]
 enum Filters {
-    List(Vec<(Box<str>, Grant)>),
+    List(Box<[(Box<str>, Grant)]>),
     #[expect(clippy::box_collection, reason = "a tree's own three words would be in every session")]
     Tree(Box<BTreeMap<Box<str>, Grant>>),
 }
 
 impl Default for Filters {
     fn default() -> Self {
-        Filters::List(Vec::new())
+        Filters::List(Box::default())
+    }
+}
+
+impl Filters {
+    /// Those of a list, sorted.
+    fn of(list: Vec<(Box<str>, Grant)>) -> Self {
+        if list.len() <= LIST_MAX {
+            return Filters::List(list.into());
+        }
+        Filters::Tree(Box::new(list.into_iter().collect()))
     }
 }
 
@@ -69,16 +79,11 @@ impl Subscribed {
                     list[at].1 = grant;
                     false
                 }
-                Err(_) if list.len() == LIST_MAX => {
-                    let tree = list.drain(..).chain([(filter.into(), grant)]).collect();
-                    self.by_filter = Filters::Tree(Box::new(tree));
-                    true
-                }
                 Err(at) => {
-                    if list.len() == list.capacity() {
-                        list.reserve_exact(list.len().max(1));
-                    }
-                    list.insert(at, (filter.into(), grant));
+                    let mut all = std::mem::take(list).into_vec();
+                    all.reserve_exact(1);
+                    all.insert(at, (filter.into(), grant));
+                    self.by_filter = Filters::of(all);
                     true
                 }
             },
@@ -97,7 +102,13 @@ impl Subscribed {
 
     pub(crate) fn remove(&mut self, filter: &str) -> Option<Grant> {
         let grant = match &mut self.by_filter {
-            Filters::List(list) => list.remove(place(list, filter).ok()?).1,
+            Filters::List(list) => {
+                let at = place(list, filter).ok()?;
+                let mut rest = std::mem::take(list).into_vec();
+                let (_, grant) = rest.remove(at);
+                *list = rest.into();
+                grant
+            }
             Filters::Tree(tree) => tree.remove(filter)?,
         };
         self.filters_bytes -= filter_bytes(filter);
@@ -114,7 +125,11 @@ impl Subscribed {
             is_kept
         };
         match &mut self.by_filter {
-            Filters::List(list) => list.retain(|(filter, grant)| is_kept(filter, *grant)),
+            Filters::List(list) => {
+                let mut rest = std::mem::take(list).into_vec();
+                rest.retain(|(filter, grant)| is_kept(filter, *grant));
+                *list = rest.into();
+            }
             Filters::Tree(tree) => tree.retain(|filter, grant| is_kept(filter, *grant)),
         }
     }

@@ -6,7 +6,7 @@ use lapwing_codec::PacketId;
 
 use crate::doubts::Doubts;
 use crate::kept::Kept;
-use crate::losses::LossBook;
+use crate::losses::{LossBook, is_loss};
 use crate::{Accepted, Bound, Counters, DropReason, Fact, Fate, Outcome};
 
 /// What ties a message in a session to the outside. Both: a bound message that its group has handed over to the session.
@@ -18,38 +18,57 @@ pub(crate) struct Tie {
     pub(crate) entry: Option<NonZeroU64>,
 }
 
-/// What became of bound messages, in the order in which it happened. Behind a pointer, from the first one on: most clients are
-/// in no group.
-#[derive(Debug, Default)]
-#[expect(clippy::box_collection, reason = "a list's own three words would be in every session")]
-pub(crate) struct Outcomes(Option<Box<Vec<Outcome>>>);
-
-impl Outcomes {
-    pub(crate) fn push(&mut self, outcome: Outcome) {
-        self.0.get_or_insert_default().push(outcome);
-    }
-
-    /// Takes them out; the list keeps its memory.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Outcome> {
-        self.0.as_mut().map(|all| all.drain(..)).into_iter().flatten()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|all| all.is_empty())
-    }
-}
-
 /// What a session has told and nobody has taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    pub(crate) outcomes: Outcomes,
     /// While the session is kept.
     pub(crate) kept: Option<Box<Kept>>,
-    /// What it never gets.
-    pub(crate) losses: LossBook,
+    /// From the first of it on: most clients are in no group, and lose nothing.
+    news: Option<Box<News>>,
+}
+
+#[derive(Debug, Default)]
+struct News {
+    /// What became of bound messages, in the order in which it happened.
+    outcomes: Vec<Outcome>,
+    /// What the session never gets.
+    losses: LossBook,
 }
 
 impl Told {
+    /// What became of a bound message.
+    pub(crate) fn outcome(&mut self, outcome: Outcome) {
+        self.news.get_or_insert_default().outcomes.push(outcome);
+    }
+
+    /// Takes out what became of those; the list keeps its memory.
+    pub(crate) fn take_outcomes(&mut self) -> impl Iterator<Item = Outcome> {
+        self.news.as_mut().map(|news| news.outcomes.drain(..)).into_iter().flatten()
+    }
+
+    pub(crate) fn has_outcomes(&self) -> bool {
+        self.news.as_ref().is_some_and(|news| !news.outcomes.is_empty())
+    }
+
+    /// A message is gone that the session was to have.
+    #[inline]
+    pub(crate) fn note_gone(&mut self, reason: DropReason, is_acknowledged: bool) {
+        if is_loss(reason) {
+            self.news.get_or_insert_default().losses.note(reason, is_acknowledged);
+        }
+    }
+
+    /// What it was to have and never gets, if that is anything.
+    pub(crate) fn losses(&self) -> Option<&LossBook> {
+        self.news.as_ref().map(|news| &news.losses)
+    }
+
+    /// The same, for who is told of it.
+    #[inline]
+    pub(crate) fn losses_mut(&mut self) -> Option<&mut LossBook> {
+        self.news.as_mut().map(|news| &mut news.losses)
+    }
+
     fn fact(&mut self, fact: Fact) {
         if let Some(kept) = &mut self.kept {
             kept.facts.push(fact);
@@ -138,9 +157,9 @@ impl Told {
     pub(crate) fn lost(&mut self, tie: Tie, reason: DropReason, fate: Fate, counters: &mut Counters) {
         self.finished(tie);
         match tie.bound {
-            Some(bound) => self.outcomes.push(Outcome { bound, fate }),
+            Some(bound) => self.outcome(Outcome { bound, fate }),
             None => {
-                self.losses.note(reason, true);
+                self.note_gone(reason, true);
                 counters.count_drop(reason);
             }
         }

@@ -6,6 +6,7 @@ use lapwing_codec::{QoS, Version};
 
 use crate::paged::Reference;
 use crate::queue::Queued;
+use crate::session::NEVER;
 use crate::{Io, Session};
 
 /// A message that waits, without its payload.
@@ -81,7 +82,7 @@ impl Session {
 
     /// When the session ends, on the monotonic clock, while it has no connection; `None`: never, as things stand.
     pub const fn ends_at_ms(&self) -> Option<u64> {
-        self.ends_at_ms
+        if self.ends_at_ms == NEVER { None } else { Some(self.ends_at_ms) }
     }
 
     /// Drops the messages that have waited longest, at most `most` of them, by order; messages of groups go back to them.

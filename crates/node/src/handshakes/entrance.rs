@@ -31,7 +31,7 @@ impl HandshakeThread {
         };
         self.counters.accepted.add(1);
         self.counters.connections.add(1);
-        let mut half = Half::new(accepted.socket, listener, stranger, seat);
+        let mut half = Half::new(accepted.socket, listener, stranger, seat, self.now_ms);
         let registered = half.socket.register(self.event_loop.registry(), Token(id.0));
         self.halves.insert(id, half);
         if registered.is_err() {

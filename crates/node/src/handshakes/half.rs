@@ -1,7 +1,6 @@
 //! A connection whose handshake is not done.
 
 use std::io::ErrorKind;
-use std::time::Instant;
 
 use lapwing_transport::{Refusal, Socket};
 
@@ -20,7 +19,8 @@ const DISCARDED_BYTES_MAX: usize = 64 << 10;
 pub(super) struct Half {
     pub(super) socket: Socket,
     pub(super) listener: ListenerId,
-    pub(super) accepted_at: Instant,
+    /// On the node's clock.
+    pub(super) accepted_ms: u64,
     /// Its place among strangers, which goes on with it to a shard.
     pub(super) stranger: Box<Stranger>,
     /// Its place among unfinished handshakes.
@@ -50,10 +50,10 @@ pub(super) enum Step {
 
 impl Half {
     /// `socket`: as it came from its listener.
-    pub(super) fn new(socket: Socket, listener: ListenerId, stranger: Stranger, seat: Seat) -> Self {
-        let (accepted_at, stranger) = (Instant::now(), Box::new(stranger));
+    pub(super) fn new(socket: Socket, listener: ListenerId, stranger: Stranger, seat: Seat, now_ms: u64) -> Self {
+        let (accepted_ms, stranger) = (now_ms, Box::new(stranger));
         let (queued, has_begun, leaves_after_bytes) = (false, false, None);
-        Half { socket, listener, accepted_at, stranger, seat, queued, has_begun, leaves_after_bytes }
+        Half { socket, listener, accepted_ms, stranger, seat, queued, has_begun, leaves_after_bytes }
     }
 
     /// It can go on, when its turn comes.

@@ -76,7 +76,7 @@ impl HandshakeThread {
             return self.shared.connection_closed(half.listener);
         }
         self.room.counters.done(half.socket.is_resumed());
-        let Half { socket, listener, accepted_at, mut stranger, .. } = half;
+        let Half { socket, listener, accepted_ms, mut stranger, .. } = half;
         if !stranger.lift() {
             // The table has ended it in the midst of its last step.
             return self.shared.connection_closed(listener);
@@ -85,9 +85,10 @@ impl HandshakeThread {
             socket,
             listener,
             bytes: Vec::new(),
-            accepted_at,
+            accepted_ms,
             stranger: Some(stranger),
             is_unseen: false,
+            called: None,
         });
         self.next_line = (self.next_line + 1) % self.lines.len();
     }

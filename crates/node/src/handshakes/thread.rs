@@ -29,8 +29,6 @@ const SLEEP_MAX: Duration = Duration::from_secs(1);
 const HANDSHAKES: usize = 1 << 16;
 /// How often revocation lists are looked at.
 const CRL_LOOK_MS: u64 = 60_000;
-/// Timers of handshakes that are over, kept before they are looked for.
-const TIMERS_SPARE: usize = 4096;
 
 /// One thread of the room; [`HandshakeThread::run`] is its life.
 pub(crate) struct HandshakeThread {
@@ -231,7 +229,7 @@ impl HandshakeThread {
                 self.counters.closes_connect_timeout.add(1);
             }
         }
-        if self.timers.len() > 2 * self.halves.len() + TIMERS_SPARE {
+        if self.timers.is_full() {
             self.timers.retain(|_, id| self.halves.contains_key(id));
         }
     }

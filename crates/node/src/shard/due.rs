@@ -11,9 +11,6 @@ use crate::shard::groups::GroupRoom;
 /// A shard that has not gone on for so long was stopped, or its machine was.
 const STOOD_STILL_MS: u64 = 2 * SLEEP_MAX.as_millis() as u64;
 
-/// Stale timers kept before they are looked for.
-const TIMERS_SPARE: usize = 4096;
-
 /// What a deadline is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
@@ -84,10 +81,7 @@ impl Shard {
                 Due::Settlement => self.settle_silent(),
             }
         }
-        if self.timers.len()
-            > 2 * (self.clients.session_count() + self.clients.connection_count() + self.groups.table.len())
-                + TIMERS_SPARE
-        {
+        if self.timers.is_full() {
             self.forget_stale_timers();
         }
     }
@@ -96,8 +90,10 @@ impl Shard {
     fn forget_stale_timers(&mut self) {
         let Shard { timers, clients, groups: GroupRoom { table: groups, .. }, holds, retained, .. } = self;
         timers.retain(|at_ms, due| match due {
-            Due::Connect { index, born }
-            | Due::Stall { index, born }
+            Due::Connect { index, born } => {
+                clients.connection(*index).is_some_and(|c| c.born == *born && c.is_connecting())
+            }
+            Due::Stall { index, born }
             | Due::Rate { index, born }
             | Due::Refusal { index, born }
             | Due::Former { index, born }
@@ -105,7 +101,7 @@ impl Shard {
             | Due::Linger { index, born } => {
                 clients.connection(*index).is_some_and(|connection| connection.born == *born)
             }
-            Due::Session(key) => clients.row(*key).is_some_and(|row| row.timer_ms == Some(at_ms)),
+            Due::Session(key) => clients.row(*key).is_some_and(|row| row.timer_ms == at_ms),
             Due::Probe { key, epoch } => clients.row(*key).is_some_and(|row| row.membership.epoch == *epoch),
             Due::Group(tag) => groups.timer_ms(*tag) == Some(at_ms),
             Due::Hold(place) => holds.timer_ms(*place) == Some(at_ms),

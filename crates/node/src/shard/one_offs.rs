@@ -17,6 +17,7 @@ use crate::identity_shares::{HeldPlace, IdentityShares};
 use crate::mail::Source;
 use crate::retained_share::RetainedShare;
 use crate::slot::ShardId;
+use crate::timers::NEVER;
 
 /// How many come and go: tens of millions where there is a night for it, `make one-offs`.
 pub(crate) fn count() -> u64 {
@@ -48,7 +49,7 @@ fn wait_for_one(clients: &mut Clients, settings: &Arc<Settings>, client_id: &str
     let mut io = lapwing_session::Io::new(&mut out, &mut clients.counters);
     let mut session = Session::open(&connect, &admission, key, settings, None, now_ms, &mut io).session;
     assert!(!session.disconnected(now_ms).ended);
-    clients.insert_session(session, None, None, Standing::default(), Membership::default());
+    clients.insert_session(session, None, NEVER, Standing::default(), Membership::default());
     let routed = Routed::new(message("t", QoS::AtLeastOnce, None), SessionKey(0), now_ms);
     let grant = Grant { options: SubscriptionOptions::new(QoS::AtLeastOnce), subscription_id: None };
     let queued = clients.with(key, |session, io| session.deliver(&routed, [&grant].into_iter(), None, now_ms, io));

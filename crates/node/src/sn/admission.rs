@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
 
 use lapwing_codec::{Packet, Publish, Version};
 use lapwing_sn::ReturnCode;
@@ -46,9 +45,9 @@ impl Caller {
 
 impl SnThread {
     /// Whether somebody who is not known may begin to connect; if not, it is counted, and answered where it may try again.
-    pub(super) fn may_meet(&mut self, door: usize, address: &Address) -> bool {
+    pub(super) fn may_meet(&mut self, door: usize, address: &Address<'_>) -> bool {
         // Nobody but ourselves sends from there, and we say no CONNECT: somebody wants us to answer ourselves.
-        if self.sockets.iter().any(|socket| socket.sends_from(address.peer)) {
+        if self.sockets.iter().any(|socket| socket.sends_from(address.source().1)) {
             self.counters.dropped(Dropped::OutOfState);
             return false;
         }
@@ -70,9 +69,9 @@ impl SnThread {
 
     /// Whether an address may connect now, as often as it has in the last second; counted if not. A CONNECT of one that is
     /// connected makes a connection too, and may name another client each time.
-    pub(super) fn is_paced(&self, door: usize, address: &Address) -> bool {
+    pub(super) fn is_paced(&self, door: usize, address: &Address<'_>) -> bool {
         let limiter = self.limiters[door].as_ref();
-        let is_paced = limiter.is_none_or(|limiter| limiter.take(address.peer.ip().to_canonical()));
+        let is_paced = limiter.is_none_or(|limiter| limiter.take(address.source().1.ip().to_canonical()));
         if !is_paced {
             // Whoever sends so many is not told so with as many again.
             self.counters.dropped(Dropped::AddressRate);
@@ -147,13 +146,13 @@ impl SnThread {
             link
         });
         guest.begin(&opening);
-        let (door, peer) = (guest.door(), (guest.address.socket(), guest.address.peer));
+        let (door, peer) = (guest.door(), guest.address.get().source());
         former.into_iter().for_each(|link| self.let_go(link));
         let will = if is_unseen && !opening.clean_session {
             self.will_of(index, &opening).0
         } else {
             self.inherit(index, &opening);
-            self.table.get(index).and_then(|guest| guest.will.as_deref().cloned())
+            self.table.get(index).and_then(|guest| guest.wills.get().cloned())
         };
         let expiry_s = self.doors[door].session_expiry_s;
         let connect = packets::connect(client_id, opening.clean_session, expiry_s, will.as_ref());
@@ -182,10 +181,8 @@ impl SnThread {
         if let Some(ids) = ids {
             guest.client.inherit(ids);
         }
-        if opening.will != WillChange::Keep {
-            guest.will_message = None;
-        }
-        (guest.will, guest.has_kept_will) = (will.map(Box::new), is_kept);
+        guest.wills.set(will, opening.will == WillChange::Keep);
+        guest.has_kept_will = is_kept;
     }
 
     /// The will of a client that connects, and whether it is the one that it left.
@@ -199,16 +196,16 @@ impl SnThread {
             WillChange::Keep => {}
         }
         let kept = self.kept_will(index, &opening.client_id);
-        let others = self.namesake(index, opening).and_then(|other| other.will.as_deref().cloned());
+        let others = self.namesake(index, opening).and_then(|other| other.wills.get().cloned());
         let Some(guest) = self.table.get(index) else { return (None, false) };
         let is_kept = guest.has_kept_will || kept.is_some();
-        (guest.will.as_deref().cloned().or(others).or(kept), is_kept)
+        (guest.wills.get().cloned().or(others).or(kept), is_kept)
     }
 
     /// Who has the client id of a session that is to go on, at another address. Whoever has shown another name is told nothing
     /// of it.
     fn namesake(&self, index: usize, opening: &Opening) -> Option<&Guest> {
-        let shown = |guest: &Guest| self.tunnels.shown((guest.address.socket(), guest.address.peer));
+        let shown = |guest: &Guest| self.tunnels.shown(guest.address.get().source());
         let own = self.table.look(index).and_then(shown);
         let namesake = self.table.namesake(&opening.client_id, index).filter(|_| !opening.clean_session);
         namesake.filter(|other| is_same_holder(own.as_deref(), shown(other).as_deref()))
@@ -236,7 +233,7 @@ impl SnThread {
         &mut self,
         door: usize,
         Caller { peer, shown, is_unseen }: Caller,
-        client_id: &str,
+        client_id: &Arc<str>,
         bytes: Vec<u8>,
         token: Token,
         index: usize,
@@ -255,14 +252,14 @@ impl SnThread {
             return None;
         };
         let shard = self.shared.placement.owner_of(Slot::of(client_id.as_bytes())).shard;
-        let accepted_at = Instant::now();
         self.lines[shard.index()].send(MovedConnection {
             socket: theirs,
             listener,
             bytes,
-            accepted_at,
+            accepted_ms: self.now_ms,
             stranger: None,
             is_unseen,
+            called: Some(client_id.clone()),
         });
         Some(Link::new(ours, if is_unseen { Stage::Asking } else { Stage::Entering }))
     }
@@ -270,7 +267,7 @@ impl SnThread {
     /// A message of QoS -1 goes through the connection that all of its listener have together.
     pub(super) fn publish_of_nobody(&mut self, door: usize, publish: &Publish<'_>) {
         if self.nobodies[door].is_none() && !self.has_left {
-            let client_id = self.doors[door].nobody.clone();
+            let client_id = Arc::from(&*self.doors[door].nobody);
             let mut bytes = Vec::new();
             let connect = packets::connect(&client_id, true, 0, None);
             if Packet::Connect(connect).encode(Version::V5, &mut bytes).is_ok() {

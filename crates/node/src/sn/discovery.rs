@@ -7,7 +7,7 @@ use super::thread::SnThread;
 
 impl SnThread {
     /// GWINFO: as long as the question.
-    pub(super) fn answer_search(&mut self, door: usize, address: &Address) {
+    pub(super) fn answer_search(&mut self, door: usize, address: &Address<'_>) {
         let terms = &self.doors[door];
         let info = Message::GwInfo(GwInfo { gateway_id: terms.config.gateway_id, address: None });
         if info.encode(&terms.settings(address).limits, &mut self.out).is_ok() {

@@ -86,12 +86,12 @@ impl Guest {
             }
             Packet::PubComp(ack) if self.link.as_mut().is_some_and(|link| !link.completes(ack.packet_id)) => {}
             Packet::PubComp(ack) => {
-                let completed = self.client.completed(ack.packet_id, &mut io.of(&self.address));
+                let completed = self.client.completed(ack.packet_id, &mut io.of(&self.address.get()));
                 io.check(completed);
             }
             Packet::SubAck(ack) => self.subscribed(ack, io),
             Packet::UnsubAck(ack) => {
-                let unsubscribed = self.client.unsubscribed(ack.packet_id, &mut io.of(&self.address));
+                let unsubscribed = self.client.unsubscribed(ack.packet_id, &mut io.of(&self.address.get()));
                 io.check(unsubscribed);
             }
             Packet::PingResp => self.broker_ponged(io),
@@ -122,7 +122,7 @@ impl Guest {
 
     /// It has a session, or may have it: CONNACK, unless it has had that.
     pub(super) fn accept(&mut self, io: &mut Io<'_>) {
-        let opened = self.client.opened(ReturnCode::ACCEPTED, &mut io.of(&self.address));
+        let opened = self.client.opened(ReturnCode::ACCEPTED, &mut io.of(&self.address.get()));
         io.check(opened.map(drop));
         self.await_word(io);
     }
@@ -130,11 +130,11 @@ impl Guest {
     /// There is no session for it: CONNACK with the code, or DISCONNECT if it has had a CONNACK, and it is gone.
     pub(super) fn refused(&mut self, code: ReturnCode, io: &mut Io<'_>) -> Then {
         io.counters.dropped(Dropped::Refused);
-        match self.client.opened(code, &mut io.of(&self.address)) {
+        match self.client.opened(code, &mut io.of(&self.address.get())) {
             Ok(true) => {}
             Ok(false) if self.client.phase() == Phase::Disconnected => {}
             Ok(false) => {
-                let dismissed = self.client.dismiss(&mut io.of(&self.address));
+                let dismissed = self.client.dismiss(&mut io.of(&self.address.get()));
                 io.check(dismissed);
             }
             Err(error) => io.check(Err(error)),
@@ -145,14 +145,14 @@ impl Guest {
     /// PUBACK or PUBREC of the broker.
     fn session_answered(&mut self, qos: QoS, ack: &Ack<'_>, io: &mut Io<'_>) {
         let Some(receipt) = self.link.as_mut().and_then(|link| link.answered(qos, ack.packet_id)) else { return };
-        let published = self.client.published(receipt, return_code(ack.reason), &mut io.of(&self.address));
+        let published = self.client.published(receipt, return_code(ack.reason), &mut io.of(&self.address.get()));
         io.check(published);
     }
 
     fn subscribed(&mut self, ack: &SubAck<'_>, io: &mut Io<'_>) {
         let Some(request) = self.link.as_mut().and_then(|link| link.subscribed(ack.packet_id)) else { return };
         let reason = ack.reasons.first().copied().unwrap_or(ReasonCode::UnspecifiedError);
-        let subscribed = self.client.subscribed(request, granted(reason), &mut io.of(&self.address));
+        let subscribed = self.client.subscribed(request, granted(reason), &mut io.of(&self.address.get()));
         io.check(subscribed);
     }
 
@@ -167,7 +167,7 @@ impl Guest {
             return;
         }
         if std::mem::replace(&mut link.is_quiet, true) {
-            let drained = self.client.drained(&mut io.of(&self.address));
+            let drained = self.client.drained(&mut io.of(&self.address.get()));
             io.check(drained);
         } else {
             link.ping();
@@ -190,7 +190,7 @@ impl Guest {
             return self.refused(ReturnCode::CONGESTION, io);
         }
         if self.client.phase() != Phase::Disconnected {
-            let dismissed = self.client.dismiss(&mut io.of(&self.address));
+            let dismissed = self.client.dismiss(&mut io.of(&self.address.get()));
             io.check(dismissed);
         }
         Then::Leave

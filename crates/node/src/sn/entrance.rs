@@ -34,7 +34,7 @@ const fn is_of_a_datagram(kind: ErrorKind) -> bool {
 impl SnThread {
     /// Takes what waits at each socket, a bounded number.
     pub(super) fn receive(&mut self) {
-        self.turn += 1;
+        self.turn = self.turn.wrapping_add(1);
         self.tunnels.begin_turn();
         let mut buffer = std::mem::take(&mut self.buffer);
         for socket in 0..self.sockets.len() {
@@ -75,7 +75,7 @@ impl SnThread {
             (_, Message::Advertise(_) | Message::GwInfo(_)) => self.counters.dropped(Dropped::OutOfState),
             (Some(_), Message::Connect(_)) if !self.is_paced(door, &address) => {}
             (Some(index), _) => self.hear(index, &message),
-            (None, Message::Connect(_)) => self.meet(door, address, &message),
+            (None, Message::Connect(_)) => self.meet(door, &address, &message),
             (None, _) => self.hear_nobody(door, &address, &message),
         }
     }
@@ -109,11 +109,11 @@ impl SnThread {
     }
 
     /// The first message of somebody: a CONNECT, which makes an entry.
-    fn meet(&mut self, door: usize, address: Address, message: &Message<'_>) {
-        if !self.may_meet(door, &address) {
+    fn meet(&mut self, door: usize, address: &Address<'_>, message: &Message<'_>) {
+        if !self.may_meet(door, address) {
             return;
         }
-        let peer = (address.socket(), address.peer);
+        let peer = address.source();
         let is_sealed = self.tunnels.is_sealed(peer.0);
         let index = self.table.add(Guest::new(address, is_sealed, door));
         self.counters.clients.set(self.table.len() as u64);
@@ -130,9 +130,9 @@ impl SnThread {
         let SnThread { table, doors, counters, turn, .. } = self;
         let Some(guest) = table.get(index) else { return };
         let terms = &doors[guest.door()];
-        let count = if guest.heard_in == *turn { guest.heard_times + 1 } else { 1 };
+        let count = if guest.heard_in == *turn { guest.heard_times.saturating_add(1) } else { 1 };
         (guest.heard_in, guest.heard_times) = (*turn, count);
-        if count > terms.config.datagrams_per_turn_max {
+        if u32::from(count) > terms.config.datagrams_per_turn_max {
             return counters.dropped(Dropped::TurnFull);
         }
         if guest.note_word(message) {
@@ -146,7 +146,7 @@ impl SnThread {
     }
 
     /// Whether this is the DISCONNECT of somebody who has gone, and has not heard the answer: it goes again.
-    fn answers_goodbye(&mut self, door: usize, address: &Address, message: &Message<'_>) -> bool {
+    fn answers_goodbye(&mut self, door: usize, address: &Address<'_>, message: &Message<'_>) -> bool {
         let goodbye = Message::Disconnect(Disconnect { duration_s: None });
         if *message != goodbye || !self.goodbyes.answers_again(address, self.now_ms) {
             return false;
@@ -158,7 +158,7 @@ impl SnThread {
     }
 
     /// A message from where nobody is connected: only QoS -1 has something to say, where the listener allows it.
-    fn hear_nobody(&mut self, door: usize, address: &Address, message: &Message<'_>) {
+    fn hear_nobody(&mut self, door: usize, address: &Address<'_>, message: &Message<'_>) {
         if self.answers_goodbye(door, address, message) {
             return;
         }

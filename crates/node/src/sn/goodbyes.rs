@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use lapwing_sn::peer::Settings;
 
-use super::address::Address;
+use super::address::{Address, KeptAddress};
 
 /// So many are remembered, the newest.
 const GOODBYES_MAX: usize = 1024;
@@ -18,26 +18,26 @@ pub(super) struct Goodbyes(VecDeque<Goodbye>);
 
 #[derive(Debug)]
 struct Goodbye {
-    address: Address,
+    address: KeptAddress,
     until_ms: u64,
     answers_left: u32,
 }
 
 impl Goodbyes {
     /// It is gone, and its DISCONNECT is answered; for as long as it may say that again.
-    pub(super) fn note(&mut self, address: Address, settings: &Settings, now_ms: u64) {
+    pub(super) fn note(&mut self, address: Address<'_>, settings: &Settings, now_ms: u64) {
         while self.0.len() >= GOODBYES_MAX || self.0.front().is_some_and(|oldest| now_ms >= oldest.until_ms) {
             self.0.pop_front();
         }
         let answers_left = settings.retries_max;
         let until_ms = now_ms + settings.retry_ms * (u64::from(answers_left) + 1);
-        self.0.push_back(Goodbye { address, until_ms, answers_left });
+        self.0.push_back(Goodbye { address: address.into(), until_ms, answers_left });
     }
 
     /// DISCONNECT of somebody who is not connected: whether that is answered.
-    pub(super) fn answers_again(&mut self, address: &Address, now_ms: u64) -> bool {
+    pub(super) fn answers_again(&mut self, address: &Address<'_>, now_ms: u64) -> bool {
         // Who has come and gone since is there again, later.
-        let last = self.0.iter_mut().rfind(|goodbye| goodbye.address == *address);
+        let last = self.0.iter_mut().rfind(|goodbye| goodbye.address.get() == *address);
         let Some(goodbye) = last.filter(|goodbye| now_ms < goodbye.until_ms && goodbye.answers_left > 0) else {
             return false;
         };
@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    fn address(number: usize) -> Address {
+    fn address(number: usize) -> Address<'static> {
         Address::new(0, SocketAddr::from(([127, 0, 0, 1], number as u16 + 1)), None)
     }
 

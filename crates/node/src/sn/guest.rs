@@ -6,18 +6,19 @@ use lapwing_codec::{Ack, Limits, Packet, PacketId, Publish, ReasonCode, Version,
 use lapwing_sn::peer::{Client, Delivery, Outgoing, Phase, Tick};
 use lapwing_sn::{EncodeError, QoS, ReturnCode};
 
-use super::address::Address;
+use super::address::{Address, KeptAddress};
 use super::counters::Dropped;
 use super::io::Io;
 use super::link::Link;
 use super::opening::Opening;
 use super::traffic::{UnderWay, Waiting};
-use super::will::StoredWill;
+use super::will::Wills;
 use super::word::Said;
+use crate::timers::NEVER;
 
 /// A client, or who connects. There may be many that are idle, so what few have lies behind a pointer.
 pub(super) struct Guest {
-    pub(super) address: Address,
+    pub(super) address: KeptAddress,
     /// Its datagrams come through DTLS, which has shown its address.
     pub(super) is_sealed: bool,
     door: u16,
@@ -28,13 +29,11 @@ pub(super) struct Guest {
     pub(super) connects_as: Option<Arc<str>>,
     pub(super) clean_session: bool,
     pub(super) link: Option<Link>,
-    pub(super) will: Option<Box<StoredWill>>,
+    pub(super) wills: Wills,
     /// Its will is the one that it left when it went.
     pub(super) has_kept_will: bool,
     /// Its last CONNECT is not accepted yet, or what it left is still kept.
     pub(super) is_unsettled: bool,
-    /// Payload of a will whose topic it has not said.
-    pub(super) will_message: Option<Box<[u8]>>,
     /// Something came from its address after our CONNACK.
     pub(super) has_answered: bool,
     /// Its last CONNECT, until something came after its CONNACK.
@@ -42,19 +41,16 @@ pub(super) struct Guest {
     /// It wants PINGRESP, as soon as its session is open.
     pub(super) is_owed_pong: bool,
     /// In which turn it was heard last.
-    pub(super) heard_in: u64,
-    /// How often in that turn.
-    pub(super) heard_times: u32,
+    pub(super) heard_in: u32,
+    /// How often in that turn: no more is read from a socket than fits.
+    pub(super) heard_times: u16,
     /// When the timer that counts fires; [`NEVER`]: there is none.
     pub(super) timer_ms: u64,
     pub(super) counts_as_asleep: bool,
 }
 
-/// No time comes as late.
-pub(super) const NEVER: u64 = u64::MAX;
-
 // A broker may have a hundred thousand of them, of which most are idle.
-const _: () = assert!(size_of::<Guest>() <= 360);
+const _: () = assert!(size_of::<Guest>() <= 272);
 
 /// What is to be done with a guest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,9 +66,9 @@ pub(super) enum Then {
 }
 
 impl Guest {
-    pub(super) fn new(address: Address, is_sealed: bool, door: usize) -> Self {
+    pub(super) fn new(address: &Address<'_>, is_sealed: bool, door: usize) -> Self {
         Guest {
-            address,
+            address: KeptAddress::from(*address),
             is_sealed,
             // There are fewer listeners: each has a number of 16 bits.
             door: door as u16,
@@ -81,10 +77,9 @@ impl Guest {
             connects_as: None,
             clean_session: false,
             link: None,
-            will: None,
+            wills: Wills::default(),
             has_kept_will: false,
             is_unsettled: false,
-            will_message: None,
             has_answered: false,
             said: None,
             is_owed_pong: false,
@@ -107,7 +102,7 @@ impl Guest {
 
     /// What it says of its will is none: CONNACK with the code, if it was asked for one.
     pub(super) fn refuse_setup(&mut self, code: ReturnCode, io: &mut Io<'_>) -> Then {
-        let refused = self.client.refuse_setup(code, &mut io.of(&self.address));
+        let refused = self.client.refuse_setup(code, &mut io.of(&self.address.get()));
         io.check(refused.map(drop));
         if self.is_nobody() { Then::Leave } else { Then::Stay }
     }
@@ -130,7 +125,8 @@ impl Guest {
     /// A CONNECT of it is under way. Only who has shown to be there has something from before.
     pub(super) fn begin(&mut self, opening: &Opening) {
         if !self.is_there_as(&opening.client_id) {
-            (self.will, self.has_kept_will) = (None, false);
+            self.wills.set(None, true);
+            self.has_kept_will = false;
         }
         self.clean_session = opening.clean_session;
         (self.has_answered, self.is_unsettled, self.is_owed_pong) = (false, true, false);
@@ -139,7 +135,7 @@ impl Guest {
 
     /// What the former client at its address had is not the next one's.
     pub(super) fn forget(&mut self) {
-        (self.will, self.will_message, self.has_kept_will) = (None, None, false);
+        (self.wills, self.has_kept_will) = (Wills::default(), false);
         self.client.forget();
     }
 
@@ -180,7 +176,7 @@ impl Guest {
     fn send_release(&mut self, io: &mut Io<'_>) -> bool {
         let Some(link) = &mut self.link else { return false };
         let Some(packet_id) = link.traffic.as_ref().and_then(|traffic| traffic.release) else { return true };
-        match self.client.release_to(packet_id, &mut io.of(&self.address)) {
+        match self.client.release_to(packet_id, &mut io.of(&self.address.get())) {
             Ok(Delivery::Sent) => {
                 let (packet, is_received, is_told_again) = (Box::default(), false, false);
                 let under_way = UnderWay { packet_id, qos: QoS::ExactlyOnce, packet, is_received, is_told_again };
@@ -199,7 +195,7 @@ impl Guest {
             return None;
         };
         let message = outgoing(&publish);
-        let delivery = self.client.deliver(&message, &io.terms.predefined, &mut io.of(&self.address));
+        let delivery = self.client.deliver(&message, &io.terms.predefined, &mut io.of(&self.address.get()));
         match delivery {
             Ok(Delivery::Sent) => {
                 if let (Some(packet_id), Some(link), qos) = (publish.packet_id, &mut self.link, publish.qos) {
@@ -285,7 +281,7 @@ impl Guest {
         self.link.iter_mut().for_each(Link::rest);
         self.ping_broker(io.now_ms);
         let before = io.out.len();
-        match self.client.tick(&mut io.of(&self.address)) {
+        match self.client.tick(&mut io.of(&self.address.get())) {
             Tick::Lost => {
                 if !self.is_awaited() {
                     io.counters.lost.add(1);

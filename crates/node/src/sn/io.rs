@@ -18,7 +18,7 @@ pub(super) struct Io<'a> {
 
 impl Io<'_> {
     /// The same for what decides about a client's messages; `address`: the client's.
-    pub(super) fn of(&mut self, address: &Address) -> Context<'_> {
+    pub(super) fn of(&mut self, address: &Address<'_>) -> Context<'_> {
         Context { settings: self.terms.settings(address), now_ms: self.now_ms, out: self.out }
     }
 

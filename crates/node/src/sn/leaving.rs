@@ -48,8 +48,8 @@ impl SnThread {
     /// A client has said that it goes.
     pub(super) fn part(&mut self, index: usize) {
         if let Some(guest) = self.table.look(index) {
-            let settings = self.doors[guest.door()].settings(&guest.address);
-            self.goodbyes.note(guest.address.clone(), settings, self.now_ms);
+            let settings = self.doors[guest.door()].settings(&guest.address.get());
+            self.goodbyes.note(guest.address.get(), settings, self.now_ms);
         }
         self.remove(index);
     }
@@ -65,7 +65,7 @@ impl SnThread {
         if guest.is_awaited() {
             self.counters.dropped(Dropped::Unanswered);
         }
-        let peer = (guest.address.socket(), guest.address.peer);
+        let peer = guest.address.get().source();
         self.tunnels.left(peer, (index, guest.born), self.now_ms, &self.counters);
         guest.link.into_iter().for_each(|link| self.let_go(link));
     }

@@ -19,7 +19,7 @@ pub(super) struct Outlet<'a> {
 
 impl Outlet<'_> {
     /// Sends the messages in `out` to `address`, and empties it.
-    pub(super) fn send_all(&mut self, address: &Address, out: &mut Vec<u8>, enclosed: &mut Vec<u8>) {
+    pub(super) fn send_all(&mut self, address: &Address<'_>, out: &mut Vec<u8>, enclosed: &mut Vec<u8>) {
         let mut rest = &out[..];
         while let Some((message, behind)) = split_first(rest) {
             rest = behind;
@@ -35,9 +35,9 @@ impl Outlet<'_> {
         out.clear();
     }
 
-    fn send(&mut self, address: &Address, message: &[u8]) {
+    fn send(&mut self, address: &Address<'_>, message: &[u8]) {
         let Outlet { sockets, tunnels, sealed, counters, now_ms } = self;
-        let (socket, peer) = (address.socket(), address.peer);
+        let (socket, peer) = address.source();
         if !tunnels.is_sealed(socket) {
             return send_datagram(sockets, socket, peer, message, counters);
         }

@@ -11,11 +11,16 @@ pub(super) struct Called {
     number: u64,
 }
 
+/// So many are kept before those are looked for that have answered.
+pub(super) const SPARE: usize = 64;
+
 /// Those, the oldest first; some have answered since, or are gone.
 #[derive(Debug, Default)]
 pub(super) struct Silent {
     by_door: Vec<VecDeque<Called>>,
     calls: u64,
+    /// So many were left when those were taken out that have answered.
+    left: usize,
 }
 
 impl Silent {
@@ -32,6 +37,11 @@ impl Silent {
         self.by_door[door].push_back(Called { index, born, number: self.calls });
     }
 
+    /// Whether as many have come as were silent: most of them, who have answered, need no place any more.
+    pub(super) fn is_to_be_swept(&self) -> bool {
+        self.len() >= 2 * self.left + SPARE
+    }
+
     /// Leaves each of them there once, where it called last: one address may call often, each time as somebody else.
     pub(super) fn sweep(&mut self, is_silent: impl Fn(&Called) -> bool) {
         for queue in &mut self.by_door {
@@ -42,6 +52,7 @@ impl Silent {
             last.make_contiguous().reverse();
             *queue = last;
         }
+        self.left = self.len();
     }
 
     /// Takes out who has connected first, of one listener or of all, another than the one at `index`.
@@ -80,7 +91,7 @@ impl Silent {
     }
 
     pub(super) fn clear(&mut self) {
-        self.by_door.clear();
+        *self = Silent { calls: self.calls, ..Silent::default() };
     }
 }
 

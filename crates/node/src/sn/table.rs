@@ -36,8 +36,8 @@ impl Table {
         self.guests.len()
     }
 
-    pub(super) fn find(&self, address: &Address) -> Option<usize> {
-        let is_it = |place: &u32| self.guests.get(*place as usize).is_some_and(|guest| guest.address == *address);
+    pub(super) fn find(&self, address: &Address<'_>) -> Option<usize> {
+        let is_it = |place: &u32| self.guests.get(*place as usize).is_some_and(|guest| guest.address.get() == *address);
         self.by_address.find(self.hasher.hash_one(address), is_it).map(|place| *place as usize)
     }
 
@@ -73,10 +73,10 @@ impl Table {
     pub(super) fn add(&mut self, mut guest: Guest) -> usize {
         self.births += 1;
         guest.born = self.births;
-        let hash = self.hasher.hash_one(&guest.address);
+        let hash = self.hasher.hash_one(guest.address.get());
         let index = little_spare::insert(&mut self.guests, guest);
         let Table { guests, by_address, hasher, .. } = self;
-        let rehash = |place: &u32| guests.get(*place as usize).map_or(0, |guest| hasher.hash_one(&guest.address));
+        let rehash = |place: &u32| guests.get(*place as usize).map_or(0, |guest| hasher.hash_one(guest.address.get()));
         by_address.insert_unique(hash, index as u32, rehash);
         index
     }
@@ -94,7 +94,7 @@ impl Table {
             return;
         }
         let Table { guests, silent, .. } = self;
-        if silent.len() >= 2 * guests.len() {
+        if silent.is_to_be_swept() {
             silent.sweep(|called| is_silent(guests, called.index, called.born));
         }
         silent.add(door, index, born);
@@ -146,7 +146,8 @@ impl Table {
     pub(super) fn remove(&mut self, index: usize) -> Option<Guest> {
         let guest = self.guests.try_remove(index)?;
         let Table { by_address, by_id, hasher, .. } = self;
-        if let Ok(place) = by_address.find_entry(hasher.hash_one(&guest.address), |place| *place as usize == index) {
+        if let Ok(place) = by_address.find_entry(hasher.hash_one(guest.address.get()), |place| *place as usize == index)
+        {
             place.remove();
         }
         forget_id(by_id, hasher, guest.connects_as(), index);
@@ -178,9 +179,10 @@ mod tests {
     use std::net::SocketAddr;
 
     use super::*;
+    use crate::sn::silent::SPARE;
 
     fn guest(port: u16) -> Guest {
-        Guest::new(Address::new(0, SocketAddr::from(([127, 0, 0, 1], port)), None), false, 0)
+        Guest::new(&Address::new(0, SocketAddr::from(([127, 0, 0, 1], port)), None), false, 0)
     }
 
     /// Is the oldest of those that have not answered the one to go, and nobody who has, or is gone?
@@ -205,7 +207,7 @@ mod tests {
         table.call(first, &"first".into());
         for number in 0..1_000 {
             table.call(second, &number.to_string().into());
-            assert!(table.silent.len() <= 5, "{}", table.silent.len());
+            assert!(table.silent.len() <= SPARE + 2 * table.len(), "{}", table.silent.len());
         }
         assert_eq!(table.oldest_silent(usize::MAX, None), Some(first));
         table.remove(first).unwrap();
@@ -236,8 +238,8 @@ mod tests {
         let places: Vec<usize> = (1..=1_000).map(|port| table.add(guest(port))).collect();
         for place in &places {
             table.call(*place, &place.to_string().into());
-            table.get(*place).unwrap().has_answered = true;
         }
+        places.iter().for_each(|place| table.get(*place).unwrap().has_answered = true);
         let newcomer = table.add(guest(2_000));
         table.call(newcomer, &"newcomer".into());
         assert_eq!(table.silent.len(), 1_001);
@@ -247,6 +249,18 @@ mod tests {
         }
         assert_eq!(table.oldest_silent(places[0], None), Some(newcomer));
         assert_eq!(table.silent.len(), 0);
+    }
+
+    /// Does a client that has answered cost nothing in the list of those that have not?
+    #[test]
+    fn who_has_answered_needs_no_place() {
+        let mut table = Table::default();
+        for port in 1..=5_000 {
+            let place = table.add(guest(port));
+            table.call(place, &port.to_string().into());
+            assert!(table.silent.len() <= SPARE + 2, "{}", table.silent.len());
+            table.get(place).unwrap().has_answered = true;
+        }
     }
 
     /// Do addresses and ids that come once, a hundred at a time, and never answer, leave nothing behind?
@@ -263,7 +277,7 @@ mod tests {
             if alive.len() > ALIVE {
                 table.remove(alive.pop_front().unwrap()).unwrap();
             }
-            assert!(table.silent.len() <= 2 * (ALIVE + 1) + 1, "{} of {}", table.silent.len(), table.len());
+            assert!(table.silent.len() <= 2 * (ALIVE + 1) + SPARE, "{} of {}", table.silent.len(), table.len());
         }
         alive.into_iter().for_each(|place| drop(table.remove(place).unwrap()));
         assert_eq!((table.len(), table.by_address.len(), table.by_id.len(), table.silent.len()), (0, 0, 0, 0));

@@ -74,7 +74,7 @@ impl Terms {
         &self.settings.limits
     }
 
-    pub(super) fn settings(&self, address: &Address) -> &Settings {
+    pub(super) fn settings(&self, address: &Address<'_>) -> &Settings {
         if address.forwarding().is_some() { &self.behind_forwarder } else { &self.settings }
     }
 

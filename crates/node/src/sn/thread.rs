@@ -10,7 +10,7 @@ use mio::Token;
 use super::address::Address;
 use super::counters::SnCounters;
 use super::goodbyes::Goodbyes;
-use super::guest::{NEVER, Then};
+use super::guest::Then;
 use super::io::Io;
 use super::kept_wills::KeptWills;
 use super::leaving::Leaving;
@@ -27,7 +27,7 @@ use crate::handshakes::Line;
 use crate::life::Phase;
 use crate::niceness::come_soon;
 use crate::shared::Shared;
-use crate::timers::Timers;
+use crate::timers::{NEVER, Timers};
 
 /// A missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
@@ -37,8 +37,6 @@ const LEAVING_LOOK: Duration = Duration::from_millis(20);
 pub(super) const NOBODIES: usize = 1 << 15;
 /// Events of clients' connections begin here.
 pub(super) const GUESTS: usize = 1 << 16;
-/// Timers of clients that are gone, kept before they are looked for.
-const TIMERS_SPARE: usize = 4096;
 /// Room for the largest packet of a shard, and what is read behind it.
 const BUFFER_BYTES: usize = 2 * PACKET_BYTES_MAX as usize;
 
@@ -81,7 +79,7 @@ pub(crate) struct SnThread {
     pub(super) out: Vec<u8>,
     enclosed: Vec<u8>,
     overflow: Overflow,
-    pub(super) turn: u64,
+    pub(super) turn: u32,
     pub(super) now_ms: u64,
     pub(super) is_listening: bool,
     pub(super) has_left: bool,
@@ -288,7 +286,7 @@ impl SnThread {
             let then = guest.tick(&mut Io { terms, counters, now_ms: *now_ms, out });
             self.finish(index, then);
         }
-        if self.timers.len() > 2 * self.table.len() + TIMERS_SPARE {
+        if self.timers.is_full() {
             let table = &self.table;
             let is_live = |at_ms, place: &u32| table.look(*place as usize).is_some_and(|guest| guest.timer_ms == at_ms);
             self.timers.retain(is_live);
@@ -307,7 +305,7 @@ impl SnThread {
         }
         // What is counted is so before its answer can be seen.
         let mut outlet = Outlet { sockets, tunnels, sealed, counters, now_ms: *now_ms };
-        outlet.send_all(&guest.address, out, enclosed);
+        outlet.send_all(&guest.address.get(), out, enclosed);
         match then {
             Then::Open(opening) => self.open(index, opening),
             Then::Leave => return self.remove(index),
@@ -328,7 +326,7 @@ impl SnThread {
     }
 
     /// Sends what gathered to `address`.
-    pub(super) fn send(&mut self, address: &Address) {
+    pub(super) fn send(&mut self, address: &Address<'_>) {
         let SnThread { sockets, tunnels, sealed, out, enclosed, counters, now_ms, .. } = self;
         Outlet { sockets, tunnels, sealed, counters, now_ms: *now_ms }.send_all(address, out, enclosed);
     }

@@ -18,7 +18,7 @@ impl Guest {
         if self.must_wait_for_session(message) {
             return Then::Stay;
         }
-        let event = match self.client.handle(message, &io.terms.predefined, &mut io.of(&self.address)) {
+        let event = match self.client.handle(message, &io.terms.predefined, &mut io.of(&self.address.get())) {
             Ok(event) => event,
             Err(_) => {
                 io.counters.dropped(Dropped::TooLargeOut);
@@ -63,7 +63,7 @@ impl Guest {
                 if !is_taken {
                     io.counters.dropped(Dropped::Congested);
                     let refused =
-                        self.client.subscribed(request, Err(ReturnCode::CONGESTION), &mut io.of(&self.address));
+                        self.client.subscribed(request, Err(ReturnCode::CONGESTION), &mut io.of(&self.address.get()));
                     io.check(refused);
                 }
             }
@@ -113,7 +113,7 @@ impl Guest {
     fn congested(&mut self, receipt: Option<Receipt>, kept: Option<PacketId>, io: &mut Io<'_>) {
         io.counters.dropped(Dropped::Congested);
         let Some(receipt) = receipt else { return };
-        let refused = self.client.published(receipt, ReturnCode::CONGESTION, &mut io.of(&self.address));
+        let refused = self.client.published(receipt, ReturnCode::CONGESTION, &mut io.of(&self.address.get()));
         io.check(refused);
         kept.into_iter().for_each(|msg_id| self.client.not_given_up(msg_id));
     }

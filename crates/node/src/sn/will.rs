@@ -23,6 +23,46 @@ pub(super) struct StoredWill {
     pub(super) retain: bool,
 }
 
+/// What is kept for a client's will. Behind a pointer, from the first of it on: most clients have none.
+#[derive(Debug, Default)]
+pub(super) struct Wills(Option<Box<Parts>>);
+
+#[derive(Debug, Default)]
+struct Parts {
+    will: Option<StoredWill>,
+    /// Payload of one whose topic it has not said.
+    message: Option<Vec<u8>>,
+}
+
+impl Wills {
+    /// The will that it has.
+    pub(super) fn get(&self) -> Option<&StoredWill> {
+        self.0.as_ref()?.will.as_ref()
+    }
+
+    /// That of its next one which is known: the message.
+    fn payload(&self) -> Option<&Vec<u8>> {
+        let parts = self.0.as_ref()?;
+        parts.will.as_ref().map(|will| &will.payload).or(parts.message.as_ref())
+    }
+
+    /// This is its will from now on; `keeps_message`: what it has said first of another is still meant.
+    pub(super) fn set(&mut self, will: Option<StoredWill>, keeps_message: bool) {
+        let message = self.0.take().and_then(|parts| parts.message).filter(|_| keeps_message);
+        self.0 = (will.is_some() || message.is_some()).then(|| Box::new(Parts { will, message }));
+    }
+
+    /// It has said the message first.
+    fn set_message(&mut self, message: Vec<u8>) {
+        self.0.get_or_insert_default().message = Some(message);
+    }
+
+    /// Takes the will out.
+    fn take(&mut self) -> Option<StoredWill> {
+        self.0.as_mut()?.will.take()
+    }
+}
+
 impl StoredWill {
     /// Without a message.
     pub(super) fn at(place: WillTopic<'_>) -> Self {
@@ -51,18 +91,17 @@ enum Part {
 impl Guest {
     /// WILLTOPICUPD: there it goes, with the message that there is. An empty one takes the will away, its message too.
     pub(super) fn change_will_topic(&mut self, will: Option<StoredWill>, io: &mut Io<'_>) {
-        let payload =
-            self.will.as_ref().map(|will| &*will.payload).or(self.will_message.as_deref()).unwrap_or_default();
-        let will = will.map(|will| StoredWill { payload: payload.to_owned(), ..will });
+        let payload = self.wills.payload().cloned().unwrap_or_default();
+        let will = will.map(|will| StoredWill { payload, ..will });
         self.update_will(WillUpdate { part: Part::Topic, will }, io);
     }
 
     /// WILLMSGUPD.
     pub(super) fn change_will_message(&mut self, payload: Vec<u8>, io: &mut Io<'_>) {
         let is_changing = self.link.as_ref().is_some_and(|link| link.changing().is_some());
-        match self.will.as_deref().cloned() {
+        match self.wills.get().cloned() {
             None if !is_changing => {
-                self.will_message = Some(payload.into());
+                self.wills.set_message(payload);
                 self.answer_update(Part::Message, ReturnCode::ACCEPTED, io);
             }
             will => {
@@ -93,7 +132,7 @@ impl Guest {
 
     /// It has come back to a session that is over, for all that the will was kept here: so is that.
     pub(super) fn drop_kept_will(&mut self, io: &mut Io<'_>) {
-        if std::mem::take(&mut self.has_kept_will) && self.will.is_some() {
+        if std::mem::take(&mut self.has_kept_will) && self.wills.get().is_some() {
             self.update_will(WillUpdate { part: Part::None, will: None }, io);
         }
     }
@@ -106,10 +145,7 @@ impl Guest {
         if reason.is_error() {
             return self.refuse_update(part, return_code(reason), io);
         }
-        self.will = will.map(Box::new);
-        if part != Part::None {
-            self.will_message = None;
-        }
+        self.wills.set(will, part == Part::None);
         self.answer_update(part, ReturnCode::ACCEPTED, io);
     }
 
@@ -120,8 +156,8 @@ impl Guest {
 
     fn answer_update(&self, part: Part, code: ReturnCode, io: &mut Io<'_>) {
         let answered = match part {
-            Part::Topic => self.client.will_topic_stored(code, &mut io.of(&self.address)),
-            Part::Message => self.client.will_message_stored(code, &mut io.of(&self.address)),
+            Part::Topic => self.client.will_topic_stored(code, &mut io.of(&self.address.get())),
+            Part::Message => self.client.will_message_stored(code, &mut io.of(&self.address.get())),
             Part::None => Ok(()),
         };
         io.check(answered);
@@ -132,7 +168,7 @@ impl SnThread {
     /// The will that a client left when it went from this listener, for the one at `index`.
     pub(super) fn kept_will(&self, index: usize, client_id: &str) -> Option<StoredWill> {
         let guest = self.table.look(index)?;
-        let shown = self.tunnels.shown((guest.address.socket(), guest.address.peer));
+        let shown = self.tunnels.shown(guest.address.get().source());
         self.kept_wills[guest.door()].of(client_id, shown.as_deref(), self.now_ms)
     }
 
@@ -145,8 +181,8 @@ impl SnThread {
             guest.client.id() == guest.connects_as() && (is_said || guest.has_kept_will)
         };
         let Some(guest) = self.table.get(index).filter(is_its_own).filter(|_| is_last) else { return };
-        let (door, peer) = (guest.door(), (guest.address.socket(), guest.address.peer));
-        let (client_id, will) = (guest.connects_as().to_owned(), guest.will.take().filter(|_| !guest.clean_session));
+        let (door, peer) = (guest.door(), guest.address.get().source());
+        let (client_id, will) = (guest.connects_as().to_owned(), guest.wills.take().filter(|_| !guest.clean_session));
         let terms = &self.doors[door];
         let Some(will) = will.filter(|_| terms.session_expiry_s > 0) else {
             return self.kept_wills[door].forget(&client_id);
@@ -155,7 +191,7 @@ impl SnThread {
         let lasts_s = if terms.session_expiry_s == u32::MAX { u64::MAX / 1000 } else { terms.session_expiry_s.into() };
         let until_ms = self.now_ms.saturating_add(lasts_s * 1000);
         let shown = self.tunnels.shown(peer);
-        if !self.kept_wills[door].keep(&client_id, *will, shown, until_ms, terms.config.wills_kept_max as usize) {
+        if !self.kept_wills[door].keep(&client_id, will, shown, until_ms, terms.config.wills_kept_max as usize) {
             self.counters.dropped(Dropped::WillsFull);
         }
     }

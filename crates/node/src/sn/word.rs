@@ -138,7 +138,7 @@ impl Guest {
 
     /// It is waited for from now on.
     pub(super) fn await_word(&mut self, io: &Io<'_>) {
-        let retry_ms = io.terms.settings(&self.address).retry_ms;
+        let retry_ms = io.terms.settings(&self.address.get()).retry_ms;
         if self.is_silent() {
             self.said.iter_mut().for_each(|said| said.asks.begin(io.now_ms, retry_ms));
         }
@@ -151,7 +151,7 @@ impl Guest {
 
     /// Two bytes, which whoever is there answers.
     pub(super) fn ask_for_word(&mut self, io: &mut Io<'_>) {
-        let settings = io.terms.settings(&self.address);
+        let settings = io.terms.settings(&self.address.get());
         let is_silent = self.is_silent();
         let asks = self.said.as_mut().map(|said| &mut said.asks).filter(|_| is_silent);
         if asks.is_some_and(|asks| asks.take(io.now_ms, settings.retry_ms)) {
@@ -170,9 +170,9 @@ impl SnThread {
         let said = said.opening;
         self.inherit(index, &said);
         let Some(guest) = self.table.get(index) else { return };
-        let (door, peer) = (guest.door(), (guest.address.socket(), guest.address.peer));
+        let (door, peer) = (guest.door(), guest.address.get().source());
         let expiry_s = self.doors[door].session_expiry_s;
-        let connect = packets::connect(&said.client_id, said.clean_session, expiry_s, guest.will.as_deref());
+        let connect = packets::connect(&said.client_id, said.clean_session, expiry_s, guest.wills.get());
         if let Some(link) = &mut guest.link {
             return link.enter(&connect);
         }

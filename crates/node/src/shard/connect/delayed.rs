@@ -8,6 +8,7 @@ use lapwing_session::refuse_connect;
 
 use crate::passwords::{DelayPlace, Denied};
 use crate::shard::connections::serve::Flow;
+use crate::shard::connections::underway::Underway;
 use crate::shard::{Due, Shard};
 
 /// A refusal that waits.
@@ -33,7 +34,7 @@ impl Shard {
         refuse_connect(connect, reason, None, &mut words);
         match place {
             Some(place) => {
-                connection.delayed = Some(Box::new(Delayed { words, _place: place }));
+                connection.underway = Underway::Delayed(Box::new(Delayed { words, _place: place }));
                 let born = connection.born;
                 self.timers.add(self.now_ms + wait_ms, Due::Refusal { index, born });
             }
@@ -53,7 +54,7 @@ impl Shard {
     /// Says what waited, if anything did; then the connection ends.
     pub(in crate::shard) fn end_delay(&mut self, index: usize) {
         let Some(connection) = self.clients.connection(index) else { return };
-        if let Some(delayed) = connection.delayed.take() {
+        if let Some(delayed) = connection.take_delayed() {
             connection.output.extend(delayed.words);
             self.clients.touch(index);
         }
@@ -61,7 +62,7 @@ impl Shard {
 
     /// A connection that waits for its refusal is not read, and goes when its peer does; false: it waits for none.
     pub(in crate::shard) fn is_delayed(&mut self, index: usize) -> bool {
-        let Some(connection) = self.clients.connection(index).filter(|connection| connection.delayed.is_some()) else {
+        let Some(connection) = self.clients.connection(index).filter(|connection| connection.is_delayed()) else {
             return false;
         };
         if connection.ended {

@@ -20,7 +20,7 @@ impl Shard {
     /// Whether a CONNECT has to wait because the former connection of its client has said more than could be taken now.
     pub(in crate::shard) fn must_hear_former(&mut self, index: usize, client_id: &str) -> bool {
         let row = self.clients.find(client_id).and_then(|key| self.clients.row(key));
-        let Some(former) = row.and_then(|row| row.connection) else { return false };
+        let Some(former) = row.and_then(|row| row.connection()) else { return false };
         if self.hear_out(former) || !self.clients.look(former).is_some_and(may_go_on) {
             return false;
         }

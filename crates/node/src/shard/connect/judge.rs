@@ -34,6 +34,8 @@ pub(crate) struct Candidate {
     pub(in crate::shard) judged: Option<Standing>,
     /// It may be somewhere else: it has not shown to be at its address.
     pub(in crate::shard) is_unseen: bool,
+    /// The id that its listener knows it by, which its session is to keep too.
+    pub(in crate::shard) called: Option<Arc<str>>,
     /// So long it waits for what its client has sent on its former connection.
     pub(in crate::shard) hears_former_until_ms: Option<u64>,
 }
@@ -67,7 +69,7 @@ impl Stop {
 }
 
 impl Candidate {
-    /// Nothing has to be remembered any more.
+    /// Nothing has to be remembered any more: an id may be kept twice.
     pub(in crate::shard) const fn is_done(&self) -> bool {
         let is_known = self.assigned_id.is_none() && self.checked.is_none() && self.exchange.is_none();
         is_known && self.judged.is_none() && !self.is_unseen && self.hears_former_until_ms.is_none()
@@ -94,7 +96,7 @@ impl Shard {
             && admission.assigned
             && let Some(connection) = self.clients.connection(index)
         {
-            connection.gate_mut().candidate.assigned_id = Some(admission.client_id.clone());
+            connection.gate_mut().candidate.assigned_id = Some(Box::from(&*admission.client_id));
         }
         decided
     }
@@ -148,10 +150,9 @@ impl Shard {
             return self.forbid(Refusal::BadCredentials);
         }
         let Some(connection) = self.clients.connection(index) else { return Stop::Left };
-        let Stage::Connecting { accepted_at } = connection.stage else { return Stop::Left };
+        let Stage::Connecting { accepted_ms } = connection.stage else { return Stop::Left };
         let source = Source::of(connection.socket.peer());
-        let spent_ms = accepted_at.elapsed().as_millis() as u64;
-        let deadline_ms = self.now_ms + self.shared.config.limits.connect_timeout_ms.saturating_sub(spent_ms);
+        let deadline_ms = self.now_ms.max(accepted_ms + self.shared.config.limits.connect_timeout_ms);
         let outside = (work == Work::Outside).then(|| {
             Box::new(Outside {
                 client_id: connect.client_id.to_owned(),
@@ -269,10 +270,20 @@ impl Shard {
     /// A client as hooks see it.
     fn who(&mut self, index: usize, connect: &Connect<'_>, admission: &Admission, identity: &Identity) -> HookClient {
         HookClient {
-            client_id: (*admission.client_id).into(),
+            client_id: admission.client_id.clone(),
             identity: identity.shared_name().cloned(),
             address: self.clients.connection(index).map(|c| c.socket.peer().to_string()).unwrap_or_default(),
             version: connect.version.level(),
+        }
+    }
+
+    /// Has `admission` share the id with the listener that knows the client by it.
+    pub(in crate::shard) fn share_id(&mut self, index: usize, admission: &mut Admission) {
+        let gate = self.clients.connection(index).and_then(|connection| connection.gate.as_ref());
+        if let Some(called) = gate.and_then(|gate| gate.candidate.called.as_ref())
+            && **called == *admission.client_id
+        {
+            admission.client_id = called.clone();
         }
     }
 

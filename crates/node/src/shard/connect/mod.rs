@@ -28,6 +28,7 @@ use crate::holder::Holder;
 use crate::hooks::{HookCall, HookName};
 use crate::slot::Slot;
 use crate::strangers::Ending;
+use crate::timers::NEVER;
 
 impl Shard {
     /// The first packet; `bytes` begin with it and hold all that was read.
@@ -70,10 +71,11 @@ impl Shard {
     /// A CONNECT, or its client's next step in `packet`; `bytes` begin with the CONNECT.
     fn connect_packet(&mut self, index: usize, connect: &Connect<'_>, packet: &Packet<'_>, bytes: &[u8]) -> Flow {
         let settings = self.settings_for(index, connect.client_id);
-        let admission = match admit(connect, &settings, || self.id_for(index)) {
+        let mut admission = match admit(connect, &settings, || self.id_for(index)) {
             Ok(admission) => admission,
             Err(close) => return self.refuse(index, connect, close.reason, Some(close.what)),
         };
+        self.share_id(index, &mut admission);
         self.connections.in_hand = InHand::Connect(admission.client_id.clone());
         if self.draining {
             return self.refuse(index, connect, ReasonCode::ServerUnavailable, Some("the server shuts down"));
@@ -192,7 +194,7 @@ impl Shard {
         let former = existing.as_ref().map_or_else(KeptAs::default, |row| *row.kept_as);
         let former_identity = existing.as_ref().map(|row| row.standing.identity.clone());
         let begun = self.clients.connection(index).map_or(0, |connection| connection.output.len());
-        let timer_ms = existing.as_ref().and_then(|row| row.timer_ms);
+        let timer_ms = existing.as_ref().map_or(NEVER, |row| row.timer_ms);
         let (mut away, mut rest) = (None, None);
         let existing = existing.map(|row| {
             away = row.away;
@@ -210,7 +212,7 @@ impl Shard {
         };
         let key = opened.session.key();
         // A timer names a session by its key: one that goes on still has the one that was set for it.
-        let timer_ms = timer_ms.filter(|_| opened.session_present);
+        let timer_ms = if opened.session_present { timer_ms } else { NEVER };
         let (who, identity) = (standing.who.clone(), standing.identity.clone());
         let kept = if opened.session_present { rest.take() } else { None };
         let membership = self.membership(index, connect, &opened.session, kept.map(|(membership, _)| membership));
@@ -288,7 +290,7 @@ impl Shard {
     /// The time for a CONNECT is over.
     pub(super) fn connect_timeout(&mut self, index: usize, born: u64) {
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
-        if let Stage::Connecting { .. } = connection.stage {
+        if connection.is_connecting() {
             if !self.awaits_word(index) {
                 self.counters.closes_connect_timeout.add(1);
                 self.tell_ending(index, Ending::Late);
@@ -301,8 +303,8 @@ impl Shard {
     pub(super) fn set_timer(&mut self, key: lapwing_session::SessionKey) {
         let Some(row) = self.clients.row(key) else { return };
         let Some(deadline_ms) = row.session.deadline_ms() else { return };
-        if row.timer_ms.is_none_or(|timer_ms| deadline_ms < timer_ms) {
-            row.timer_ms = Some(deadline_ms);
+        if deadline_ms < row.timer_ms {
+            row.timer_ms = deadline_ms;
             self.timers.add(deadline_ms, Due::Session(key));
         }
     }

@@ -14,7 +14,7 @@ impl Shard {
     /// One that another identity has begun, and that is not kept from others, ends here: it is not theirs to read.
     pub(super) fn take_existing(&mut self, client_id: &str, identity: &Identity) -> Option<SessionRow> {
         let key = self.clients.find(client_id)?;
-        if let Some(former) = self.clients.row(key)?.connection {
+        if let Some(former) = self.clients.row(key)?.connection() {
             self.take_over(former, key);
             // A session that was to end with its connection has ended.
             self.clients.row(key)?;

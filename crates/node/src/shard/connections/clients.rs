@@ -168,7 +168,7 @@ impl Clients {
         &mut self,
         session: Session,
         connection: Option<usize>,
-        timer_ms: Option<u64>,
+        timer_ms: u64,
         standing: Standing,
         membership: Membership,
     ) {
@@ -230,7 +230,7 @@ impl Clients {
     pub(crate) fn with<T>(&mut self, key: SessionKey, work: impl FnOnce(&mut Session, &mut Io<'_>) -> T) -> Option<T> {
         let at_hand_bytes_max = self.at_hand_bytes_max();
         let row = self.sessions.get_mut(key)?;
-        let connection = row.connection.and_then(|index| Some((index, self.connections.get_mut(index)?)));
+        let connection = row.connection().and_then(|index| Some((index, self.connections.get_mut(index)?)));
         let now_us = self.now_us;
         let answer = match connection {
             Some((index, connection)) => {
@@ -285,6 +285,9 @@ impl Clients {
     pub(crate) fn open<T>(&mut self, index: usize, work: impl FnOnce(&mut Io<'_>) -> T) -> Option<T> {
         let connection = self.connections.get_mut(index)?;
         let before = connection.output.len();
+        if connection.output.capacity() == 0 {
+            connection.output = self.buffers.take();
+        }
         let answer = work(&mut Io::new(&mut connection.output, &mut self.counters));
         self.sent.count(&connection.output[before..]);
         Some(answer)

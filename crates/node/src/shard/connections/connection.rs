@@ -1,7 +1,6 @@
 //! One client's connection: its socket and the bytes that wait on either side of it.
 
 use std::io;
-use std::time::Instant;
 
 use lapwing_codec::Version;
 use lapwing_session::{CommitToken, SessionKey};
@@ -9,14 +8,11 @@ use lapwing_transport::Socket;
 
 use crate::identity_shares::HeldPlace;
 use crate::listeners::ListenerId;
-use crate::shard::connect::delayed::Delayed;
 use crate::shard::connections::fences::Fences;
 use crate::shard::connections::packet_ends::PacketEnds;
 use crate::shard::connections::rate::Rate;
-use crate::shard::connections::skipping::Skipping;
-use crate::shard::publish::room::RoomAnswer;
+use crate::shard::connections::underway::Underway;
 use crate::shard::rights::permissions::Permissions;
-use crate::shard::subscribe::parts::Parts;
 use crate::shard::verdicts::gate::Gate;
 use crate::strangers::Stranger;
 
@@ -59,8 +55,8 @@ pub(crate) struct Connection {
     pub(crate) paused: Option<Pause>,
     /// What it waits for at the gate, or was told there; none when it passes freely.
     pub(crate) gate: Option<Box<Gate>>,
-    /// Its refusal, while that waits; over but for that.
-    pub(in crate::shard) delayed: Option<Box<Delayed>>,
+    /// What is under way on it, if that is no whole packet.
+    pub(in crate::shard) underway: Underway,
     /// What its client may publish and subscribe to; none while it connects, and where there are no rules.
     pub(crate) permissions: Option<Box<Permissions>>,
     /// Since when the kernel takes nothing, on the shard's clock; 0: it does.
@@ -69,12 +65,6 @@ pub(crate) struct Connection {
     pub(crate) watched: bool,
     /// How much it may send, where that is limited.
     pub(crate) rate: Option<Box<Rate>>,
-    /// Whether its next message can be retained.
-    pub(crate) room: RoomAnswer,
-    /// Of the packet at the beginning of `input` so much is done.
-    pub(in crate::shard) parts: Option<Box<Parts>>,
-    /// A packet that is too large, of which the rest is thrown away.
-    pub(crate) skipping: Option<Box<Skipping>>,
     /// Messages that it has published; counted where events tell of it.
     pub(crate) published: u64,
     /// Since when it belongs to a session, on the node's clock.
@@ -83,21 +73,19 @@ pub(crate) struct Connection {
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
     /// Bytes of its buffers in the shard's account.
-    pub(crate) counted_bytes: usize,
+    pub(crate) counted_bytes: u32,
     /// It has said goodbye itself: nothing we say is waited for.
     pub(crate) has_left: bool,
-    /// Ended, and read on until the peer ends too: so many bytes at most.
-    pub(crate) linger_bytes: Option<u32>,
 }
 
 // A broker may have a hundred thousand of them, of which most are idle: what few need, or for a moment, lies behind a pointer.
-const _: () = assert!(size_of::<Connection>() <= 336);
+const _: () = assert!(size_of::<Connection>() <= 288);
 
 /// How far the connection has come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
-    /// Its CONNECT must be complete by then.
-    Connecting { accepted_at: Instant },
+    /// Since when, on the node's clock: its CONNECT has to be through in its time.
+    Connecting { accepted_ms: u64 },
     /// Belongs to a session.
     Open { session: SessionKey, version: Version },
     /// Written out, then closed; nothing is read any more.
@@ -139,11 +127,11 @@ pub(crate) enum Flushed {
 }
 
 impl Connection {
-    pub(crate) fn new(socket: Socket, listener: ListenerId, accepted_at: Instant) -> Self {
+    pub(crate) fn new(socket: Socket, listener: ListenerId, accepted_ms: u64) -> Self {
         Connection {
             socket,
             listener,
-            stage: Stage::Connecting { accepted_at },
+            stage: Stage::Connecting { accepted_ms },
             stranger: None,
             place: None,
             input: Vec::new(),
@@ -164,19 +152,20 @@ impl Connection {
             touched: false,
             paused: None,
             gate: None,
-            delayed: None,
+            underway: Underway::Nothing,
             permissions: None,
             stalled_since_ms: 0,
             watched: false,
             rate: None,
-            room: RoomAnswer::Unknown,
-            parts: None,
-            skipping: None,
             published: 0,
             counted_bytes: 0,
             has_left: false,
-            linger_bytes: None,
         }
+    }
+
+    /// Whether its CONNECT is waited for, or not through.
+    pub(crate) const fn is_connecting(&self) -> bool {
+        matches!(self.stage, Stage::Connecting { .. })
     }
 
     /// Its place at the gate.

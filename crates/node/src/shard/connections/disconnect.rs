@@ -8,6 +8,7 @@ use crate::passwords::Source;
 use crate::shard::connections::connection::{Pause, Stage};
 use crate::shard::{Due, Shard};
 use crate::strangers::Ending;
+use crate::timers::NEVER;
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Close, Departure, SessionKey, Side};
 
@@ -79,8 +80,7 @@ impl Shard {
         let published = connection.published;
         let is_unread = self.ends_unread(index);
         let Some(row) = self.clients.row(key) else { return };
-        row.connection = None;
-        row.away_since_ms = self.now_ms;
+        row.parted(self.now_ms);
         let Departure { will, ended } = row.session.disconnected(self.now_ms);
         if let Some(will) = &will {
             self.durable.owed_wills.owe(&mut row.kept_as, row.session.shared_client_id(), will.publish().qos);
@@ -131,10 +131,10 @@ impl Shard {
     /// A session's deadline has come: keep alive, will delay, or expiry.
     pub(in crate::shard) fn session_due(&mut self, key: SessionKey, at_ms: u64) {
         // One timer per session counts, the one that it remembers.
-        let Some(row) = self.clients.row(key).filter(|row| row.timer_ms == Some(at_ms)) else { return };
-        row.timer_ms = None;
+        let Some(row) = self.clients.row(key).filter(|row| row.timer_ms == at_ms) else { return };
+        row.timer_ms = NEVER;
         let (connection, client_id, who) =
-            (row.connection, row.session.shared_client_id().clone(), row.standing.who.clone());
+            (row.connection(), row.session.shared_client_id().clone(), row.standing.who.clone());
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index))
             && (connection.paused.is_some() || connection.socket.has_unread())
         {
@@ -142,7 +142,7 @@ impl Shard {
             // was suspended): silence would be our doing.
             let again_ms = self.now_ms + HELD_AGAIN_MS;
             if let Some(row) = self.clients.row(key) {
-                row.timer_ms = Some(again_ms);
+                row.timer_ms = again_ms;
             }
             self.timers.add(again_ms, Due::Session(key));
             return;
@@ -173,7 +173,7 @@ impl Shard {
     /// Connections whose session's queue overflowed under the policy `disconnect`.
     pub(in crate::shard) fn close_overflowing(&mut self) {
         for (key, close) in self.clients.take_overflowing() {
-            if let Some(index) = self.clients.row(key).and_then(|row| row.connection) {
+            if let Some(index) = self.clients.row(key).and_then(|row| row.connection()) {
                 self.close(index, &close);
             }
         }
@@ -234,7 +234,7 @@ impl Shard {
 
     /// Whether the holder of a connection may have one more session without, or this is none more.
     fn has_place_away(&mut self, index: usize, key: SessionKey, stays: bool) -> bool {
-        let Some(row) = self.clients.row(key).filter(|row| row.away.is_none() && !stays) else { return true };
+        let Some(row) = self.clients.row(key).filter(|row| !row.has_place_away() && !stays) else { return true };
         let who = row.standing.identity.shared_name().cloned();
         let Some(connection) = self.clients.connection(index) else { return true };
         let peer = Source::of(connection.socket.peer());
@@ -242,7 +242,7 @@ impl Shard {
         match HeldPlace::take(&self.shared.shares.away, holder, self.shared.offline_free()) {
             Ok(place) => {
                 if let Some(row) = self.clients.row(key) {
-                    row.away = Some(place);
+                    row.away.get_or_insert_default().place = Some(place);
                 }
                 true
             }

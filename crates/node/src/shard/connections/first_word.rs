@@ -9,7 +9,7 @@ use lapwing_codec::{Auth, AuthProperties, Connect, Packet, ReasonCode, Version};
 
 use crate::holder::Holder;
 use crate::shard::Shard;
-use crate::shard::connections::connection::{Pause, Stage};
+use crate::shard::connections::connection::Pause;
 use crate::shard::connections::serve::Flow;
 use crate::shard::rights::standing::Standing;
 
@@ -42,6 +42,6 @@ impl Shard {
     pub(in crate::shard) fn awaits_word(&mut self, index: usize) -> bool {
         let Some(connection) = self.clients.connection(index) else { return false };
         let is_judged = connection.gate.as_ref().is_some_and(|gate| gate.candidate.judged.is_some());
-        is_judged && matches!(connection.stage, Stage::Connecting { .. }) && connection.paused != Some(Pause::Gate)
+        is_judged && connection.is_connecting() && connection.paused != Some(Pause::Gate)
     }
 }

@@ -69,7 +69,7 @@ impl Shard {
         self.clients.release_buffer(index);
         let Some(connection) = self.clients.connection(index) else { return };
         match connection.stage {
-            Stage::Closing if connection.delayed.is_some() => {}
+            Stage::Closing if connection.is_delayed() => {}
             Stage::Closing => self.hang_up(index),
             Stage::Open { session, .. } => {
                 // What waited may be queued, or be left over from an earlier connection; the session knows.

@@ -1,5 +1,7 @@
 //! What a shard is at, so that a panic can say whose packet it was.
 
+use std::sync::Arc;
+
 use crate::audit::told;
 use crate::shard::Shard;
 use crate::shard::connections::connection::Stage;
@@ -13,7 +15,7 @@ pub(in crate::shard) enum InHand {
     /// What a connection has sent; its index.
     Packet(usize),
     /// A CONNECT, and what came with it: the session is in no table meanwhile.
-    Connect(Box<str>),
+    Connect(Arc<str>),
     /// What a connection is sent; its index.
     Output(usize),
 }

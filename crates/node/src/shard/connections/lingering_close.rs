@@ -6,6 +6,7 @@
 
 use std::io::ErrorKind;
 
+use crate::shard::connections::underway::Underway;
 use crate::shard::{Due, Shard};
 
 /// What is read of a peer that goes on sending, beside the time it may take.
@@ -17,7 +18,7 @@ impl Shard {
         let linger_ms = self.shared.config.limits.close_linger_ms;
         let now_ms = self.now_ms;
         let Some(connection) = self.clients.connection(index) else { return };
-        if connection.linger_bytes.is_some() {
+        if connection.linger_bytes().is_some() {
             return;
         }
         connection.socket.shutdown();
@@ -27,7 +28,7 @@ impl Shard {
             self.connections.read_buffer = bytes;
             return self.drop_connection(index);
         }
-        connection.linger_bytes = Some(LINGER_BYTES_MAX);
+        connection.underway = Underway::Lingering { bytes_left: LINGER_BYTES_MAX };
         let born = connection.born;
         self.connections.lingering += 1;
         self.counters.connections.sub(1);
@@ -48,10 +49,10 @@ impl Shard {
 
     fn discarded(&mut self, index: usize, bytes: usize) {
         let Some(connection) = self.clients.connection(index) else { return };
-        let Some(left) = connection.linger_bytes else { return self.clients.touch(index) };
+        let Some(left) = connection.linger_bytes() else { return self.clients.touch(index) };
         match u32::try_from(bytes).ok().and_then(|bytes| left.checked_sub(bytes)) {
-            Some(left) => {
-                connection.linger_bytes = Some(left);
+            Some(bytes_left) => {
+                connection.underway = Underway::Lingering { bytes_left };
                 self.clients.queue_read(index);
             }
             None => self.cut_lingering(index),
@@ -60,7 +61,7 @@ impl Shard {
 
     /// The peer had its time.
     pub(in crate::shard) fn linger_due(&mut self, index: usize, born: u64) {
-        if self.clients.connection(index).is_some_and(|c| c.born == born && c.linger_bytes.is_some()) {
+        if self.clients.connection(index).is_some_and(|c| c.born == born && c.linger_bytes().is_some()) {
             self.cut_lingering(index);
         }
     }

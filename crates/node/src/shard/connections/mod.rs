@@ -23,6 +23,7 @@ pub(super) mod shaken;
 pub(super) mod skipping;
 pub(super) mod strangers;
 pub(super) mod turn_lists;
+pub(super) mod underway;
 
 use self::back_pressure::Paused;
 use self::client_settings::ClientSettings;

@@ -8,7 +8,6 @@ use lapwing_codec::{Limits, Packet, ProtocolError, Version, decode};
 use crate::shard::Shard;
 use crate::shard::connections::serve::{Client, Flow};
 use crate::shard::connections::skipping::Unreadable;
-use crate::shard::publish::room::RoomAnswer;
 
 /// How far one read has been handled.
 struct Walk<'a> {
@@ -94,7 +93,7 @@ impl Shard {
         self.flush_large();
         let Some(connection) = self.clients.connection(walk.index) else { return Break(Flow::Gone) };
         // An answer is for the packet that it was asked for, also when the session did not want that one.
-        connection.room = RoomAnswer::Unknown;
+        connection.forget_room();
         if flow != Flow::Continue {
             return Break(flow);
         }

@@ -1,5 +1,7 @@
 //! A session in its shard's table, with what belongs to it there.
 
+use std::num::NonZeroU32;
+
 use lapwing_access::Identity;
 use lapwing_session::{Fact, Session};
 
@@ -14,16 +16,14 @@ pub(crate) struct SessionRow {
     pub(crate) session: Session,
     /// Who its client is.
     pub(crate) standing: Standing,
-    /// Index of its connection, while it has one.
-    pub(crate) connection: Option<usize>,
-    /// Since when it has none, on the node's clock; means nothing while it has one.
-    pub(crate) away_since_ms: u64,
-    /// To whom it counts as one without a connection, from the first time that it has none on: what is there stays.
-    pub(crate) away: Option<HeldPlace>,
+    /// Index of its connection and one more, while it has one. There are fewer.
+    connection: Option<NonZeroU32>,
+    /// What there is of it without a connection, from the first time that it has none on.
+    pub(crate) away: Option<Box<Away>>,
     /// Stands in the list of sessions that wait for a commit.
     pub(in crate::shard) awaiting: bool,
-    /// The earliest timer set for it.
-    pub(crate) timer_ms: Option<u64>,
+    /// The earliest timer set for it; [`NEVER`](crate::timers::NEVER): there is none.
+    pub(crate) timer_ms: u64,
     /// Stands in the list of sessions for which something should be read from the log.
     pub(in crate::shard) asks_page: bool,
     /// Its messages in the shard's account.
@@ -34,23 +34,31 @@ pub(crate) struct SessionRow {
     pub(crate) kept_as: LoggedAs,
 }
 
+/// A session without a connection, or that was one.
+#[derive(Debug, Default)]
+pub(crate) struct Away {
+    /// Since when it has none, on the node's clock; means nothing while it has one.
+    pub(crate) since_ms: u64,
+    /// To whom it counts as one: what is there stays.
+    pub(crate) place: Option<HeldPlace>,
+}
+
 // With the session in it. A broker may have a hundred thousand of them, of which most are idle.
-const _: () = assert!(size_of::<SessionRow>() <= 440);
+const _: () = assert!(size_of::<SessionRow>() <= 360);
 
 impl SessionRow {
     /// Of a session that has just begun or come back.
     pub(in crate::shard) fn new(
         session: Session,
         connection: Option<usize>,
-        timer_ms: Option<u64>,
+        timer_ms: u64,
         standing: Standing,
         membership: Membership,
     ) -> Self {
         SessionRow {
             session,
             standing,
-            connection,
-            away_since_ms: 0,
+            connection: connection.map(|index| NonZeroU32::MIN.saturating_add(index as u32)),
             away: None,
             awaiting: false,
             timer_ms,
@@ -59,6 +67,22 @@ impl SessionRow {
             membership,
             kept_as: LoggedAs::default(),
         }
+    }
+
+    /// Index of its connection, while it has one.
+    pub(crate) fn connection(&self) -> Option<usize> {
+        self.connection.map(|after| after.get() as usize - 1)
+    }
+
+    /// It has none from now on.
+    pub(in crate::shard) fn parted(&mut self, now_ms: u64) {
+        self.connection = None;
+        self.away.get_or_insert_default().since_ms = now_ms;
+    }
+
+    /// Whether it counts as one without a connection, or will again.
+    pub(in crate::shard) fn has_place_away(&self) -> bool {
+        self.away.as_ref().is_some_and(|away| away.place.is_some())
     }
 
     /// Whether `newcomer`, who has not begun the session, is kept from its client id: somebody in particular has begun it, and is

@@ -1,8 +1,8 @@
 //! The sessions of one shard, each in a place of its own, by key and by client id.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::hash::BuildHasher;
 
+use hashbrown::HashTable;
 use lapwing_session::SessionKey;
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
@@ -17,13 +17,14 @@ use crate::table_key::TableKey;
 pub(in crate::shard) struct SessionTable {
     own: ShardId,
     rows: Slab<SessionRow>,
-    by_id: HashMap<Arc<str>, SessionKey, FxBuildHasher>,
+    /// Places by client id. The ids are written with the sessions, so that each has five bytes here.
+    by_id: HashTable<u32>,
     generation: u32,
 }
 
 impl SessionTable {
     pub(in crate::shard) fn new(own: ShardId) -> Self {
-        SessionTable { own, rows: Slab::new(), by_id: HashMap::default(), generation: 0 }
+        SessionTable { own, rows: Slab::new(), by_id: HashTable::new(), generation: 0 }
     }
 
     /// A key for a new session.
@@ -37,13 +38,16 @@ impl SessionTable {
     /// Puts a session into the place that its key names: the last that was given.
     pub(in crate::shard) fn insert(&mut self, row: SessionRow) {
         let key = row.session.key();
-        self.by_id.insert(row.session.shared_client_id().clone(), key);
         let place = little_spare::insert(&mut self.rows, row);
         debug_assert_eq!(place, place_of(key));
+        let SessionTable { rows, by_id, .. } = self;
+        let id = client_id(rows, place);
+        by_id.insert_unique(hash(id), place as u32, |place| hash(client_id(rows, *place as usize)));
     }
 
     pub(in crate::shard) fn find(&self, client_id: &str) -> Option<SessionKey> {
-        self.by_id.get(client_id).copied()
+        let is_it = |place: &u32| self.at(*place as usize).is_some_and(|row| row.session.client_id() == client_id);
+        self.by_id.find(hash(client_id), is_it).and_then(|place| self.at(*place as usize)).map(|row| row.session.key())
     }
 
     pub(in crate::shard) fn get(&self, key: SessionKey) -> Option<&SessionRow> {
@@ -57,7 +61,9 @@ impl SessionTable {
     pub(in crate::shard) fn remove(&mut self, key: SessionKey) -> Option<SessionRow> {
         self.get(key)?;
         let row = self.rows.remove(place_of(key));
-        self.by_id.remove(row.session.client_id());
+        if let Ok(place) = self.by_id.find_entry(hash(row.session.client_id()), |at| *at as usize == place_of(key)) {
+            place.remove();
+        }
         Some(row)
     }
 
@@ -83,6 +89,15 @@ impl SessionTable {
     pub(in crate::shard) fn lengths(&self) -> [usize; 3] {
         [self.rows.len(), self.by_id.len(), self.rows.capacity()]
     }
+}
+
+/// Of the session that stands there.
+fn client_id(rows: &Slab<SessionRow>, place: usize) -> &str {
+    rows.get(place).map_or("", |row| row.session.client_id())
+}
+
+fn hash(client_id: &str) -> u64 {
+    FxBuildHasher.hash_one(client_id)
 }
 
 fn place_of(key: SessionKey) -> usize {

@@ -8,6 +8,7 @@ use lapwing_session::{Beyond, Step};
 
 use crate::shard::Shard;
 use crate::shard::connections::serve::{Client, Flow};
+use crate::shard::connections::underway::Underway;
 
 /// Such a packet, while its payload comes.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ pub(in crate::shard) enum Unreadable {
 
 impl Shard {
     pub(in crate::shard) fn is_skipping(&mut self, index: usize) -> bool {
-        self.clients.connection(index).is_some_and(|connection| connection.skipping.is_some())
+        self.clients.connection(index).is_some_and(|connection| connection.skipping().is_some())
     }
 
     /// Ends the connection over `error`, unless it is a packet that can be skipped.
@@ -68,7 +69,8 @@ impl Shard {
     fn begin_to_skip(&mut self, index: usize, head: PublishHead) -> Unreadable {
         let PublishHead { packet, len, payload_bytes } = head;
         let Some(connection) = self.clients.connection(index) else { return Unreadable::Closed };
-        connection.skipping = Some(Box::new(Skipping { packet, left: payload_bytes, bytes: len + payload_bytes }));
+        let skipping = Skipping { packet, left: payload_bytes, bytes: len + payload_bytes };
+        connection.underway = Underway::Skipping(Box::new(skipping));
         Unreadable::Skipped(len)
     }
 
@@ -83,11 +85,11 @@ impl Shard {
         let (Some(client), Some(connection)) = (client, self.clients.connection(index)) else {
             return (0, Some(Flow::Gone));
         };
-        let Some(mut skipping) = connection.skipping.take() else { return (0, Some(Flow::Continue)) };
+        let Some(mut skipping) = connection.take_skipping() else { return (0, Some(Flow::Continue)) };
         let taken = skipping.left.min(bytes.len());
         skipping.left -= taken;
         if skipping.left > 0 {
-            connection.skipping = Some(skipping);
+            connection.underway = Underway::Skipping(skipping);
             return (taken, None);
         }
         (taken, Some(self.refuse_skipped(index, client, &skipping)))

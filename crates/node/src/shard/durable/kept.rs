@@ -96,7 +96,7 @@ impl Shard {
                 begins || was_kept
             }
         };
-        let connection = row.connection;
+        let connection = row.connection();
         self.clients.keeping = Some(keeping);
         if is_awaited || is_told_later {
             // This connection may be told again what the one before was told: a PUBREL that is sent again, say, whose PUBREC is
@@ -114,7 +114,7 @@ impl Shard {
         let may_begin = self.is_kept_where_it_came_in(key);
         let Some(mut keeping) = self.clients.keeping.take() else { return };
         if let (Some(log), Some(row)) = (&mut self.durable.log, self.clients.row(key)) {
-            let (connection, is_awaited) = (row.connection, change_will(&mut keeping, log, row, may_begin));
+            let (connection, is_awaited) = (row.connection(), change_will(&mut keeping, log, row, may_begin));
             let index = connection.filter(|_| is_awaited);
             let token = index.map(|_| self.clients.commit_tokens.take());
             if let Some((connection, token)) = index.and_then(|index| self.clients.connection(index)).zip(token) {
@@ -126,7 +126,7 @@ impl Shard {
 
     /// Whether new sessions are kept at the listener that the client of a session has come through.
     fn is_kept_where_it_came_in(&mut self, key: SessionKey) -> bool {
-        let index = self.clients.row(key).and_then(|row| row.connection);
+        let index = self.clients.row(key).and_then(|row| row.connection());
         let connection = index.and_then(|index| self.clients.connection(index));
         connection.is_some_and(|connection| self.shared.listeners().get(connection.listener).keeps_sessions)
     }

@@ -211,7 +211,7 @@ impl Shard {
     fn make_way(&mut self, client_id: &str, identity: &Identity, clean_start: bool) {
         let Some(key) = self.clients.find(client_id) else { return };
         let Some(row) = self.clients.row(key).filter(|row| row.kept_as.will.is_some()) else { return };
-        if let Some(former) = row.connection {
+        if let Some(former) = row.connection() {
             self.take_over(former, key);
         }
         let Some(row) = self.clients.row(key).filter(|row| row.kept_as.will.is_some()) else { return };

@@ -9,6 +9,7 @@ use crate::error::NodeError;
 use crate::holder::Holder;
 use crate::identity_shares::HeldPlace;
 use crate::mail::{Interest, Source};
+use crate::shard::connections::session_row::Away;
 use crate::shard::durable::keeping::restore::{RestoreSink, RestoredGroup, RestoredMessage, RestoredSession};
 use crate::shard::durable::keeping::{Keeping, KeptAs};
 use crate::shard::durable::owed_wills::LoggedWill;
@@ -17,6 +18,7 @@ use crate::shard::groups::Membership;
 use crate::shard::publish::route::Target;
 use crate::shard::rights::standing::Standing;
 use crate::shard::{ClientSettings, Shard};
+use crate::timers::NEVER;
 use crate::words::{Join, JoinRequest, Word};
 
 impl Shard {
@@ -122,13 +124,12 @@ impl RestoreSink for Shard {
         let holder = Holder::of(&standing.identity);
         self.shared.shares.sessions.take_anyway(holder);
         // From where who has no name came is not known any more: such sessions are nobody's.
-        let away = HeldPlace::take_anyway(&self.shared.shares.away, holder);
-        self.clients.insert_session(session, None, None, standing, Membership::default());
+        let place = Some(HeldPlace::take_anyway(&self.shared.shares.away, holder));
+        self.clients.insert_session(session, None, NEVER, standing, Membership::default());
         let now_ms = self.now_ms;
         if let Some(row) = self.clients.row(key) {
             row.kept_as.set(KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, ..KeptAs::default() });
-            row.away_since_ms = away_since_ms.unwrap_or(now_ms);
-            row.away = Some(away);
+            row.away = Some(Box::new(Away { since_ms: away_since_ms.unwrap_or(now_ms), place }));
         }
         if away_since_ms.is_none() {
             // Its time is counted from this start on, over the next ones too. What is older may have been sent, what comes was not.

@@ -25,7 +25,7 @@ impl Clients {
     }
 
     fn connection_of(&mut self, key: SessionKey) -> Option<&mut Connection> {
-        let index = self.row(key)?.connection?;
+        let index = self.row(key)?.connection()?;
         self.connections.get_mut(index)
     }
 

@@ -14,7 +14,7 @@ impl Shard {
     /// Writes a message that a group has bound to a session here, if it is the same connection still.
     pub(in crate::shard) fn deliver_assigned(&mut self, assigned: &Assigned, routed: &Routed<'_>) {
         let Assigned { to, epoch, grant, share, bound, qos, .. } = *assigned;
-        let here = self.clients.row(to).filter(|row| row.connection.is_some() && row.membership.epoch == epoch);
+        let here = self.clients.row(to).filter(|row| row.connection().is_some() && row.membership.epoch == epoch);
         let Some(row) = here else {
             // The word of its end brings the message back to the group; what is not bound has nowhere to go.
             self.counters.dropped(DropReason::SessionGone, u64::from(bound.is_none()));
@@ -44,7 +44,7 @@ impl Shard {
     /// A group has found that the member has stalled.
     pub(in crate::shard) fn kicked(&mut self, member: SessionKey, epoch: u64) {
         let Some(row) = self.clients.row(member).filter(|row| row.membership.epoch == epoch) else { return };
-        if let Some(index) = row.connection {
+        if let Some(index) = row.connection() {
             self.dismiss(index, ReasonCode::AdministrativeAction, "it has stalled: its oldest message is long overdue");
         }
     }

@@ -130,7 +130,7 @@ impl Shard {
     fn ask_kernel(&mut self, key: SessionKey) -> Option<(Option<(RttSource, u64)>, u64)> {
         let row = self.clients.row(key)?;
         let is_proxied = row.membership.is_proxied;
-        let index = row.connection?;
+        let index = row.connection()?;
         let connection = self.clients.connection(index)?;
         // Behind a proxy the kernel sees the near leg only.
         let rtt_us = connection.socket.min_rtt_us().filter(|_| !is_proxied);
@@ -156,7 +156,7 @@ impl Shard {
     /// The time for a probe has come, if it is the same connection still.
     pub(in crate::shard) fn probe_due(&mut self, key: SessionKey, epoch: u64) {
         let (now_ms, now_us) = (self.now_ms, self.shared.now_us());
-        let here = self.clients.row(key).filter(|row| row.connection.is_some() && row.membership.epoch == epoch);
+        let here = self.clients.row(key).filter(|row| row.connection().is_some() && row.membership.epoch == epoch);
         let Some(row) = here else { return };
         let Some(probes) = row.membership.probes() else { return };
         let id = probes.sent(now_us);

@@ -86,7 +86,7 @@ impl Shard {
             }
         });
         sessions.retain(|key| self.clients.row(*key).is_some());
-        let is_away = |shard: &mut Shard, key| shard.clients.row(key).is_some_and(|row| row.connection.is_none());
+        let is_away = |shard: &mut Shard, key| shard.clients.row(key).is_some_and(|row| row.connection().is_none());
         sessions.is_empty() || sessions.into_iter().any(|key| is_away(self, key) || self.has_room(key, 1))
     }
 }

@@ -39,7 +39,7 @@ impl Listing {
     fn look_at(&mut self, row: &SessionRow) {
         let (messages, bytes) = (row.session.queued_messages(), row.session.queued_bytes());
         let inflight = row.session.inflight_messages();
-        if !self.query.fits(row.session.client_id(), row.connection.is_some(), messages, inflight) {
+        if !self.query.fits(row.session.client_id(), row.connection().is_some(), messages, inflight) {
             return;
         }
         self.page.matching += 1;

@@ -167,7 +167,7 @@ impl Shard {
     /// Ends a client's connection; it may come again at once, and its session is there if it was to stay.
     fn kick_by_order(&mut self, client_id: &str) -> bool {
         let key = self.clients.find(client_id);
-        let Some(index) = key.and_then(|key| self.clients.row(key)).and_then(|row| row.connection) else {
+        let Some(index) = key.and_then(|key| self.clients.row(key)).and_then(|row| row.connection()) else {
             return false;
         };
         self.dismiss(index, ReasonCode::AdministrativeAction, "an operator has closed the connection");

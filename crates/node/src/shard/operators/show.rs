@@ -13,7 +13,7 @@ impl Shard {
     /// One row of a list; `None` when there is no such session any more.
     pub(super) fn session_report(&mut self, key: SessionKey) -> Option<SessionReport> {
         let (now_ms, clock, shard) = (self.now_ms, self.shared.clock, self.id.index());
-        let connection = self.clients.row(key)?.connection;
+        let connection = self.clients.row(key)?.connection();
         let shown = connection.and_then(|index| self.clients.connection(index));
         let of_connection = shown.map(|connection| {
             let address = connection.socket.peer().to_string();
@@ -39,7 +39,7 @@ impl Shard {
             bytes_in,
             bytes_out,
             version: session.version().map(|version| version.name()),
-            away_since_ms: (!is_connected).then(|| clock.on_the_wall(row.away_since_ms)),
+            away_since_ms: row.away.as_ref().filter(|_| !is_connected).map(|away| clock.on_the_wall(away.since_ms)),
             expiry_s: Some(session.expiry_s()).filter(|expiry_s| *expiry_s != u32::MAX),
             ends_in_s: session.ends_at_ms().map(|at_ms| at_ms.saturating_sub(now_ms).div_ceil(1000)),
             subscriptions: session.subscriptions().len(),

@@ -211,7 +211,7 @@ impl Clients {
     /// Whether a bound message for connection `epoch` of a session would be sent at once; also when that connection is over.
     pub(crate) fn takes_next(&mut self, key: SessionKey, epoch: u64) -> bool {
         let Some(row) = self.row(key).filter(|row| row.membership.epoch == epoch) else { return true };
-        let Some(index) = row.connection else { return true };
+        let Some(index) = row.connection() else { return true };
         let output_bytes = self.connections.get(index).map_or(0, |connection| connection.output.len());
         self.row(key).is_some_and(|row| row.session.may_send_next(output_bytes))
     }
@@ -249,7 +249,7 @@ impl Clients {
     pub(crate) fn has_room_for(&mut self, key: SessionKey, bytes: u64) -> bool {
         let keeps_no_more = self.keeps_no_more;
         self.row(key).is_none_or(|row| {
-            let would_wait = row.connection.is_none() || row.session.queued_messages() > 0;
+            let would_wait = row.connection().is_none() || row.session.queued_messages() > 0;
             let has_memory = !keeps_no_more || row.kept_as.kept.is_some() || !would_wait;
             has_memory && row.session.has_room_for(bytes)
         })
@@ -257,7 +257,7 @@ impl Clients {
 
     /// Whether the message would lie in memory with a client that does not take it now.
     fn would_wait(&mut self, key: SessionKey, routed: &Routed<'_>) -> bool {
-        let would_wait = |row: &mut SessionRow| row.connection.is_none() || row.session.queued_messages() > 0;
+        let would_wait = |row: &mut SessionRow| row.connection().is_none() || row.session.queued_messages() > 0;
         routed.publish().qos.is_acknowledged() && self.row(key).is_some_and(would_wait)
     }
 }

@@ -61,7 +61,7 @@ impl Shard {
             self.counters.limits.sessions_losing.add(1);
             let Some(row) = self.clients.row(key) else { continue };
             let session = &row.session;
-            let state = if row.connection.is_some() { "behind" } else { "away" };
+            let state = if row.connection().is_some() { "behind" } else { "away" };
             let line = format!(
                 "client {} is {state} and begins to lose messages that were acknowledged to their publishers: {} ({} \
                  messages, {} bytes wait); see lapwing sessions",

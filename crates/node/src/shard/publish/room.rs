@@ -23,17 +23,15 @@ use crate::reserved_room::ReservedRoom;
 use crate::shard::Shard;
 use crate::shard::connections::connection::Pause;
 use crate::shard::connections::serve::{Client, Flow};
+use crate::shard::connections::underway::Underway;
 use crate::shard::mail::mailroom::ELSEWHERE;
 use crate::shard::publish::route::Target;
 use crate::shard::subscribe::SubscribeRoom;
 use crate::slot::ShardId;
 
 /// What a connection knows about the room for its next message.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) enum RoomAnswer {
-    /// Nothing; nor need it.
-    #[default]
-    Unknown,
     /// So many shards were asked and have not answered; `missing`: where one has said that there is none.
     Asked { left: u32, missing: Option<NoRoom>, reserved: Option<Box<ReservedRoom>> },
     /// All have answered.
@@ -49,7 +47,7 @@ impl Shard {
         }
         let needs_any = needs_retained(publish) || self.needs_queues();
         let connection = if needs_any { self.clients.connection(index) } else { None };
-        let is_known = connection.is_none_or(|connection| !matches!(connection.room, RoomAnswer::Unknown));
+        let is_known = connection.is_none_or(|connection| connection.knows_room());
         // What is in doubt is not refused: some have had it since before the node started, and it may be what fills their queues.
         !is_known && !self.clients.peek(client.session).is_some_and(|row| row.session.is_doubted(publish))
     }
@@ -107,10 +105,10 @@ impl Shard {
     ) -> bool {
         let Some(connection) = self.clients.connection(index) else { return false };
         if missing.is_some() || asked.is_empty() {
-            connection.room = RoomAnswer::Answered { missing, reserved };
+            connection.underway = Underway::Room(RoomAnswer::Answered { missing, reserved });
             return false;
         }
-        connection.room = RoomAnswer::Asked { left: asked.len() as u32, missing: None, reserved };
+        connection.underway = Underway::Room(RoomAnswer::Asked { left: asked.len() as u32, missing: None, reserved });
         connection.paused = Some(Pause::Gate);
         let born = connection.born;
         for &(shard, wanted) in asked {
@@ -182,18 +180,19 @@ impl Shard {
         found: Result<Option<Box<ReservedRoom>>, NoRoom>,
     ) {
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
-        match std::mem::take(&mut connection.room) {
-            RoomAnswer::Asked { left, missing, reserved } => {
+        match connection.take_room() {
+            Some(RoomAnswer::Asked { left, missing, reserved }) => {
                 let (room, no_room) = found.map_or_else(|no_room| (None, Some(no_room)), |room| (room, None));
                 let (missing, reserved) = (missing.or(no_room), reserved.or(room));
                 if left > 1 {
-                    connection.room = RoomAnswer::Asked { left: left - 1, missing, reserved };
+                    connection.underway = Underway::Room(RoomAnswer::Asked { left: left - 1, missing, reserved });
                     return;
                 }
-                connection.room = RoomAnswer::Answered { missing, reserved };
+                connection.underway = Underway::Room(RoomAnswer::Answered { missing, reserved });
                 self.leave_gate(index);
             }
-            other => connection.room = other,
+            Some(answered) => connection.underway = Underway::Room(answered),
+            None => {}
         }
     }
 
@@ -205,7 +204,7 @@ impl Shard {
         inbound: &Inbound<'_>,
     ) -> Result<Option<ReservedRoom>, Flow> {
         let Some(connection) = self.clients.connection(index) else { return Ok(None) };
-        let RoomAnswer::Answered { missing, reserved } = std::mem::take(&mut connection.room) else { return Ok(None) };
+        let Some(RoomAnswer::Answered { missing, reserved }) = connection.take_room() else { return Ok(None) };
         let Some(missing) = missing else { return Ok(reserved.map(|room| *room)) };
         let words = match missing {
             NoRoom::Retained => {

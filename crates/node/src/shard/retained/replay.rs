@@ -242,7 +242,7 @@ impl Shard {
         let Some(row) = self.clients.row(key) else { return false };
         let (queued, bytes) = (row.session.queued_messages(), row.session.queued_bytes());
         let queue_has_room = queued == 0 || (queued < messages_max && bytes < bytes_max);
-        let Some(index) = row.connection.filter(|_| queue_has_room) else { return false };
+        let Some(index) = row.connection().filter(|_| queue_has_room) else { return false };
         self.clients.connection(index).is_some_and(|connection| connection.output.len() < output_max)
     }
 }

@@ -85,7 +85,7 @@ impl Shard {
     pub(in crate::shard) fn audit_forbidden(&mut self, key: SessionKey, what: Refusal, topic: &str) {
         let Some(row) = self.clients.row(key) else { return };
         let (client_id, identity, index) =
-            (row.session.shared_client_id().clone(), row.standing.identity.clone(), row.connection);
+            (row.session.shared_client_id().clone(), row.standing.identity.clone(), row.connection());
         let address = || index.map(|index| self.address(index)).unwrap_or_default();
         let (event, verb) = match what {
             Refusal::Subscribe => ("subscribe_refused", "subscribe"),

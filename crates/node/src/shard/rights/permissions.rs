@@ -172,13 +172,13 @@ impl Shard {
 
     /// Takes the permissions of a session's connection, for a while in which the connection itself cannot be asked.
     pub(in crate::shard) fn lend_permissions(&mut self, key: SessionKey) -> Option<Box<Permissions>> {
-        let index = self.clients.row(key)?.connection?;
+        let index = self.clients.row(key)?.connection()?;
         self.clients.connection(index)?.permissions.take()
     }
 
     /// Gives them back.
     pub(in crate::shard) fn return_permissions(&mut self, key: SessionKey, permissions: Option<Box<Permissions>>) {
-        let index = self.clients.row(key).and_then(|row| row.connection);
+        let index = self.clients.row(key).and_then(|row| row.connection());
         if let Some(connection) = index.and_then(|index| self.clients.connection(index)) {
             connection.permissions = permissions;
         }

@@ -84,7 +84,7 @@ impl Shard {
             let mut permissions = Box::new(Permissions::new(rights.clone()));
             has_lost_will = row.session.revoke_will(|topic| permits(Some(&mut permissions), topic, bridges));
         }
-        let connection = row.connection;
+        let connection = row.connection();
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
             connection.permissions = rights.map(|rights| Box::new(Permissions::new(rights)));
         }
@@ -99,7 +99,7 @@ impl Shard {
 
     /// Ends a session, and its connection for the `reason` given; its will is published.
     pub(in crate::shard) fn expel(&mut self, key: SessionKey, reason: ReasonCode, what: &'static str) {
-        let connection = self.clients.row(key).and_then(|row| row.connection);
+        let connection = self.clients.row(key).and_then(|row| row.connection());
         if let Some(index) = connection {
             self.dismiss(index, reason, what);
         }

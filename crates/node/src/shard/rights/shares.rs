@@ -20,8 +20,11 @@ impl Shard {
         identity: &Identity,
         client_id: &str,
     ) -> Result<(), ReasonCode> {
-        let takes_over =
-            self.clients.find(client_id).and_then(|key| self.clients.row(key)).is_some_and(|e| e.connection.is_some());
+        let takes_over = self
+            .clients
+            .find(client_id)
+            .and_then(|key| self.clients.row(key))
+            .is_some_and(|e| e.connection().is_some());
         let Some(connection) = self.clients.connection(index) else { return Ok(()) };
         let source = Source::of(connection.socket.peer());
         let (share, holder) = (&self.shared.shares.connections, Holder::from(identity.name(), source));

@@ -6,6 +6,7 @@
 use lapwing_session::Session;
 
 use crate::shard::connections::connection::Connection;
+use crate::shard::connections::skipping::Skipping;
 
 /// A place in a queue or window: the message's reference, its delivery options, and the room that a growing list has to spare.
 const WAITING_BYTES: u64 = 64;
@@ -53,17 +54,18 @@ impl Holdings {
     /// Counts the buffers of a connection as they are now; those of strangers are in an account of their own.
     #[inline]
     pub(crate) fn connection(&mut self, connection: &mut Connection) {
-        let skipped = connection.skipping.as_ref().map_or(0, |skipping| skipping.held_bytes());
+        let skipped = connection.skipping().map_or(0, Skipping::held_bytes);
         let bytes = connection.input.capacity() + connection.output.capacity() + skipped;
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         if bytes != connection.counted_bytes && connection.stranger.is_none() {
-            self.buffers = self.buffers + bytes as u64 - connection.counted_bytes as u64;
+            self.buffers = self.buffers + u64::from(bytes) - u64::from(connection.counted_bytes);
             connection.counted_bytes = bytes;
         }
     }
 
     /// The connection is gone.
     pub(crate) fn without_connection(&mut self, connection: &Connection) {
-        self.buffers -= connection.counted_bytes as u64;
+        self.buffers -= u64::from(connection.counted_bytes);
     }
 
     /// Counts what a session's messages take; `counted` is what was counted last.

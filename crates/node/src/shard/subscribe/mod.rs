@@ -303,7 +303,7 @@ impl Shard {
         match self.clients.with_fence(to, token, |session, io| session.reply(reply, io)) {
             Some(Ok(())) => {}
             Some(Err(close)) => {
-                if let Some(index) = self.clients.row(to).and_then(|row| row.connection) {
+                if let Some(index) = self.clients.row(to).and_then(|row| row.connection()) {
                     self.close(index, &close);
                 }
                 return self.start_replays(to, replays);

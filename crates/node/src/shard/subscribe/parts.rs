@@ -8,7 +8,9 @@ use lapwing_session::{Reply, SubscribeRequest, UnsubscribeRequest};
 
 use crate::shard::Shard;
 use crate::shard::connections::back_pressure::FILTERS_PER_SHARE;
+use crate::shard::connections::connection::Connection;
 use crate::shard::connections::serve::{Client, Flow};
+use crate::shard::connections::underway::Underway;
 use crate::shard::subscribe::Waits;
 
 /// How much of the packet in hand is done.
@@ -46,20 +48,20 @@ impl Shard {
 
     /// How many filters of the packet in hand are done, and how many may be now: one at least.
     fn next_part(&mut self, index: usize) -> (usize, usize) {
-        let parts = self.clients.connection(index).and_then(|connection| connection.parts.as_deref());
+        let parts = self.clients.connection(index).and_then(|connection| connection.parts());
         let share = FILTERS_PER_SHARE.saturating_sub(self.connections.filters_taken).max(1);
         (parts.map_or(0, |parts| parts.filters), share as usize)
     }
 
     fn answer_part(&mut self, index: usize, client: &Client, applied: Option<(Reply, Waits)>, is_last: bool) -> Flow {
         let Some((reply, waits)) = applied else { return Flow::Gone };
-        let before = self.clients.connection(index).and_then(|connection| connection.parts.take().map(|parts| *parts));
+        let before = self.clients.connection(index).and_then(Connection::take_parts);
         let filters = before.map_or(0, |parts| parts.filters) + reply.reasons().len();
         let begun = before.map(|parts| parts.place);
         let place = self.wait_or_reply(client.session, (reply, waits), begun, !is_last && begun.is_none());
         match self.clients.connection(index) {
             Some(connection) if !is_last => {
-                connection.parts = Some(Box::new(Parts { filters, place }));
+                connection.underway = Underway::Parts(Box::new(Parts { filters, place }));
                 Flow::Partly
             }
             _ => {
@@ -73,7 +75,7 @@ impl Shard {
 
     /// The connection is over: the rest of its packet never comes.
     pub(in crate::shard) fn give_up_parts(&mut self, index: usize) {
-        if let Some(parts) = self.clients.connection(index).and_then(|connection| connection.parts.take()) {
+        if let Some(parts) = self.clients.connection(index).and_then(Connection::take_parts) {
             self.confirmed(parts.place);
         }
     }

@@ -7,9 +7,6 @@ use crate::sn::counters::SnCounters;
 use crate::sn::seals::Ended;
 use crate::sn::tunnel::{Peer, Tunnel};
 
-/// Timers of connections that are gone, kept before they are looked for.
-const TIMERS_SPARE: usize = 4096;
-
 impl Tunnels {
     /// When [`Tunnels::tick`] has something to do.
     pub(in crate::sn) fn next_at(&self) -> Option<u64> {
@@ -66,7 +63,7 @@ impl Tunnels {
 
     /// Forgets timers whose connection is gone, when there are many.
     fn sweep(&mut self) {
-        if self.timers.len() > 2 * self.all.len() + TIMERS_SPARE {
+        if self.timers.is_full() {
             let all = &self.all;
             self.timers.retain(|at_ms, (index, born)| {
                 all.get(*index).is_some_and(|tunnel| tunnel.born == *born && tunnel.timer_ms == Some(at_ms))

@@ -1,12 +1,13 @@
-//! What of a connection's output waits for the disk, over a real socket.
+//! What of a connection's output waits for the disk, and what is under way on it, over a real socket.
 
 use std::io::Read;
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lapwing_transport::{Listener, ListenerSettings};
 
 use super::*;
+use crate::shard::publish::room::RoomAnswer;
 
 fn connected() -> (TcpStream, Connection) {
     let listener = Listener::bind(ListenerSettings::plain("tcp://127.0.0.1:0".parse().unwrap())).unwrap();
@@ -20,7 +21,7 @@ fn connected() -> (TcpStream, Connection) {
         assert!(Instant::now() < deadline, "the listener does not see its client");
         std::thread::yield_now();
     };
-    (client, Connection::new(accepted.socket, ListenerId(0), Instant::now()))
+    (client, Connection::new(accepted.socket, ListenerId(0), 0))
 }
 
 fn received<const N: usize>(client: &mut TcpStream) -> [u8; N] {
@@ -67,4 +68,19 @@ fn a_fence_lives_as_long_as_its_bytes() {
     connection.drop_fenced(CommitToken(8));
     assert_eq!(connection.flush(0, CommitToken(8)), (5, Flushed::All));
     assert_eq!(received(&mut client), *b"freeheld!kept,");
+}
+
+/// Is what is under way taken out by nobody whom it is not for, and is an answer about room for one message only?
+#[test]
+fn one_thing_is_under_way() {
+    let (_client, mut connection) = connected();
+    connection.underway = Underway::Lingering { bytes_left: 7 };
+    connection.forget_room();
+    assert!(connection.take_room().is_none() && connection.take_parts().is_none());
+    assert!(connection.take_skipping().is_none() && connection.take_delayed().is_none());
+    assert_eq!(connection.linger_bytes(), Some(7));
+    connection.underway = Underway::Room(RoomAnswer::Answered { missing: None, reserved: None });
+    assert!(connection.knows_room() && connection.linger_bytes().is_none());
+    connection.forget_room();
+    assert!(!connection.knows_room());
 }
