@@ -49,6 +49,12 @@ impl WriteQueue {
         self.waiting.push_back(write);
     }
 
+    /// Whether everything is on disk for which somebody waits.
+    #[cfg(test)]
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && !self.must_sync
+    }
+
     /// Gives the journal what waits, and commits where somebody waits for that or much has gathered. Returns the number of the
     /// last write that is on disk: it, and every one before it, is persisted.
     ///
