@@ -79,7 +79,8 @@ impl OpenedLog {
             true => open_groups(&streams, config, progress).map(|(keeper, kept)| (Some(keeper), Some(kept)))?,
             false => (None, None),
         };
-        let (writers, readers) = (Writing::Local(LogWriters { streams, keeper }), LogReaders { streams: reader, kept });
+        let (writers, readers) =
+            (Writing::Local(Box::new(LogWriters { streams, keeper })), LogReaders { streams: reader, kept });
         Ok(Some(OpenedLog { writers, readers, opened_by: OpenedBy::new(config) }))
     }
 

@@ -292,14 +292,18 @@ impl Group {
     /// Everything through the write of this number is on disk: messages that may go now, and batches that are done with.
     pub(crate) fn persisted(&mut self, write: u64) -> Result<(Vec<Message>, Vec<Done>), NotDone> {
         let (mut messages, mut done, mut turn) = (Vec::new(), Vec::new(), None);
-        while let Some(first) = self.under_way.pop_front_if(|first| first.write <= write) {
+        while self.under_way.front().is_some_and(|first| first.write <= write)
+            && let Some(first) = self.under_way.pop_front()
+        {
             turn = Some(first.turn);
             self.persisted = first.last.unwrap_or(self.persisted);
             done.extend(first.done);
         }
         let Some(turn) = turn else { return Ok((messages, done)) };
         self.durable_turn = turn;
-        while let Some((_, held)) = self.held.pop_front_if(|(after, _)| *after <= turn) {
+        while self.held.front().is_some_and(|(after, _)| *after <= turn)
+            && let Some((_, held)) = self.held.pop_front()
+        {
             messages.extend(held);
         }
         if self.stop.is_none() {

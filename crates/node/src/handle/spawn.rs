@@ -39,7 +39,7 @@ pub(super) fn spawn_log(
     writers: &mut Option<Writing>,
 ) -> Result<JoinHandle<Option<Writing>>, NodeError> {
     let shared = shared.clone();
-    let (hand_over, handed) = sync_channel::<Box<Writing>>(1);
+    let (hand_over, handed) = sync_channel::<Writing>(1);
     let thread = spawn("lapwing-log".into(), move || {
         let mut writers = None;
         guarded(&shared, || {
@@ -52,7 +52,7 @@ pub(super) fn spawn_log(
     })?;
     if let Some(writers) = writers.take() {
         // It waits for them, so somebody takes them.
-        let _ = hand_over.send(Box::new(writers));
+        let _ = hand_over.send(writers);
     }
     Ok(thread)
 }

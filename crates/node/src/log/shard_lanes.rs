@@ -81,9 +81,11 @@ impl ShardLanes {
 
     /// Data groups have come so far; `applied`: the last sequence of one. Tells the shards whose rounds are done.
     pub(crate) fn applied(&mut self, applied: impl Fn(u16) -> u64) {
-        let is_done = |round: &mut Round| round.until.iter().all(|(data_group, last)| applied(*data_group) >= *last);
+        let is_done = |round: &Round| round.until.iter().all(|(data_group, last)| applied(*data_group) >= *last);
         let (mut done, mut bytes) = (None, 0);
-        while let Some(round) = self.rounds.pop_front_if(is_done) {
+        while self.rounds.front().is_some_and(is_done)
+            && let Some(round) = self.rounds.pop_front()
+        {
             bytes += round.bytes;
             done = Some(round.lsns);
         }

@@ -95,8 +95,10 @@ impl Core {
         let mut has_any = false;
         for group in GroupNumber::all() {
             let persisted = self.replica.status(group).persisted;
-            let is_on_disk = |entry: &mut Committed| entry.raft_index <= persisted;
-            while let Some(entry) = self.waiting.get_mut(&group).and_then(|line| line.pop_front_if(is_on_disk)) {
+            let is_on_disk = |entry: &Committed| entry.raft_index <= persisted;
+            while self.waiting.get(&group).and_then(VecDeque::front).is_some_and(is_on_disk)
+                && let Some(entry) = self.waiting.get_mut(&group).and_then(VecDeque::pop_front)
+            {
                 has_any = true;
                 self.apply_entry(&entry)?;
                 self.applied.insert(group, Position { index: entry.raft_index, term: entry.term });

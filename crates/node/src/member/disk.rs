@@ -74,6 +74,9 @@ pub(super) struct DiskParts {
     pub(super) data_groups: DataGroups,
 }
 
+/// What came of a snapshot: what it covers, and the bytes of its file.
+type Written = (GroupNumber, Result<(Covered, u64), StoreError>);
+
 struct DiskThread {
     log: LogWriter,
     journal: JournalWriter,
@@ -87,7 +90,7 @@ struct DiskThread {
     bell: Bell,
     last_tend: Instant,
     /// The one snapshot that is being written.
-    snapshot: Option<JoinHandle<(GroupNumber, Result<(Covered, u64), StoreError>)>>,
+    snapshot: Option<JoinHandle<Written>>,
 }
 
 impl Disk {

@@ -12,7 +12,7 @@ use crate::member::{Door, Lease};
 /// One of the two forms of a log.
 pub(crate) enum Writing {
     /// A log thread of this serving, with these.
-    Local(LogWriters),
+    Local(Box<LogWriters>),
     /// The raft thread of a member of a cluster, which goes on when the serving ends.
     Replicated(Door),
 }
@@ -49,7 +49,9 @@ impl Writing {
     /// Any error of the log but `Full`: the node stops.
     pub(crate) fn run(self, wiring: LogWiring) -> Result<Option<Self>, StoreError> {
         match self {
-            Writing::Local(writers) => Ok(LogThread::new(writers, wiring).run()?.map(Writing::Local)),
+            Writing::Local(writers) => {
+                Ok(LogThread::new(*writers, wiring).run()?.map(|writers| Writing::Local(Box::new(writers))))
+            }
             Writing::Replicated(door) => {
                 door.replicate(wiring);
                 Ok(Some(Writing::Replicated(door)))

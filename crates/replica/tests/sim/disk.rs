@@ -27,13 +27,22 @@ struct Log {
 #[derive(Clone, Debug)]
 struct Logs(Vec<Log>);
 
+/// A write on its way.
+#[derive(Debug)]
+struct Queued {
+    due_ms: u64,
+    write: Write,
+    /// The snapshots that it installs.
+    installs: Vec<(GroupNumber, Saved)>,
+}
+
 /// What the disk has, and what is on its way to it.
 #[derive(Debug)]
 pub struct Disk {
     synced: Logs,
     /// With everything that was handed over.
     written: Logs,
-    queue: VecDeque<(u64, Write, Vec<(GroupNumber, Saved)>)>,
+    queue: VecDeque<Queued>,
     pub lags_until_ms: u64,
 }
 
@@ -49,14 +58,14 @@ impl Disk {
     /// Takes a write; it is synced at `due_ms`, behind all before it.
     pub fn write(&mut self, due_ms: u64, write: Write, installs: Vec<(GroupNumber, Saved)>) {
         write.groups.iter().for_each(|group| self.written.store(group, &installs));
-        self.queue.push_back((due_ms, write, installs));
+        self.queue.push_back(Queued { due_ms, write, installs });
     }
 
     /// The number of the last write that is synced by now, if any was since the last question.
     pub fn sync(&mut self, now_ms: u64) -> Option<u64> {
         let mut last = None;
-        while now_ms >= self.lags_until_ms && self.queue.front().is_some_and(|(due_ms, ..)| *due_ms <= now_ms) {
-            let (_, write, installs) = self.queue.pop_front().expect("looked at");
+        while now_ms >= self.lags_until_ms && self.queue.front().is_some_and(|queued| queued.due_ms <= now_ms) {
+            let Queued { write, installs, .. } = self.queue.pop_front().expect("looked at");
             write.groups.iter().for_each(|group| self.synced.store(group, &installs));
             last = Some(write.number);
         }
@@ -65,7 +74,7 @@ impl Disk {
 
     /// Of what was not synced `writes` are there whole, and of the next one what `groups` groups have stored.
     pub fn crash(&mut self, writes: usize, groups: usize) {
-        for (place, (_, write, installs)) in std::mem::take(&mut self.queue).into_iter().enumerate() {
+        for (place, Queued { write, installs, .. }) in std::mem::take(&mut self.queue).into_iter().enumerate() {
             let whole = if place < writes { write.groups.len() } else { groups };
             write.groups.iter().take(whole).for_each(|group| self.synced.store(group, &installs));
             if place >= writes {
