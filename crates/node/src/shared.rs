@@ -1,10 +1,12 @@
 //! What all threads of a node share: its life, its clock, and whatever more than one of them reads or counts.
 
+mod answering;
+mod connections;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use lapwing_access::Authority;
-use lapwing_transport::PeerAddress;
 
 use crate::audit::Audit;
 use crate::clock::NodeClock;
@@ -31,7 +33,7 @@ use crate::session_reports::SessionAsk;
 use crate::shard::ranked_holds;
 use crate::slot::ShardId;
 use crate::stamps::Stamps;
-use crate::strangers::{Ending, Strangers};
+use crate::strangers::Strangers;
 use crate::strategies::Strategies;
 use crate::token_keys::KeyControl;
 use crate::topic_book::TopicBook;
@@ -108,16 +110,6 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The same, with a time behind which nobody is answered.
-    pub(crate) fn bound_by(self, lease: Option<Arc<Lease>>) -> Self {
-        Shared { lease, ..self }
-    }
-
-    /// Whether nobody may be answered now: another node may be the one that does.
-    pub(crate) fn may_not_answer(&self) -> bool {
-        self.lease.as_ref().is_some_and(|lease| lease.is_over())
-    }
-
     pub(crate) fn new(
         config: Arc<Config>,
         authority: Authority,
@@ -270,81 +262,6 @@ impl Shared {
 
     pub(crate) fn listener(&self, id: ListenerId) -> &ListenerState {
         self.listeners.get(id)
-    }
-
-    /// Counts a new connection, unless there are too many, here or in all. One that is no client yet gives way.
-    pub(crate) fn connection_opened(&self, listener: ListenerId) -> Result<(), Crowded> {
-        let before = self.connections.fetch_add(1, Ordering::Relaxed);
-        if before >= self.connections_max && !self.strangers.give_way(None, self.now_ms()) {
-            self.connections.fetch_sub(1, Ordering::Relaxed);
-            return Err(Crowded::Node);
-        }
-        if before >= self.connections_peak.load(Ordering::Relaxed) {
-            self.connections_peak.fetch_max(before + 1, Ordering::Relaxed);
-        }
-        if !self.listener(listener).opened(|| self.strangers.give_way(Some(listener), self.now_ms())) {
-            self.connections.fetch_sub(1, Ordering::Relaxed);
-            return Err(Crowded::Listener);
-        }
-        Ok(())
-    }
-
-    /// Counts a new connection in the place of another that its shard is about to close: one of the same listener, or any where
-    /// that has room.
-    pub(crate) fn connection_replaced(&self, listener: ListenerId) {
-        self.connections.fetch_add(1, Ordering::Relaxed);
-        self.listener(listener).opened(|| true);
-    }
-
-    /// Has the log told of a connection of `peer` that [`Shared::connection_opened`] has not taken.
-    pub(crate) fn crowded_out(&self, crowded: Crowded, peer: PeerAddress, listener: ListenerId) {
-        let ending = match crowded {
-            Crowded::Node => Ending::NodeIsFull,
-            Crowded::Listener => Ending::ListenerIsFull,
-        };
-        self.strangers.ends(ending, peer, &self.listener(listener).url, self.now_ms());
-    }
-
-    pub(crate) fn connections_peak(&self) -> u32 {
-        self.connections_peak.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn connection_closed(&self, listener: ListenerId) {
-        self.connections.fetch_sub(1, Ordering::Relaxed);
-        self.listener(listener).closed();
-    }
-
-    pub(crate) fn connections(&self) -> u32 {
-        self.connections.load(Ordering::Relaxed)
-    }
-
-    /// Those in all.
-    pub(crate) const fn connections_max(&self) -> u32 {
-        self.connections_max
-    }
-
-    /// Connections that may become clients' yet: one that belongs to none gives way.
-    pub(crate) fn connections_free(&self) -> u64 {
-        self.connections_max.saturating_sub(self.shares.connections.all()).into()
-    }
-
-    /// Sessions that may lose their connection yet and stay.
-    pub(crate) fn offline_free(&self) -> u64 {
-        self.config.limits.sessions_offline_max.saturating_sub(self.offline.load(Ordering::Relaxed)).into()
-    }
-
-    /// Counts a session that lost its connection; false when too many wait already, unless it `stays` in any case.
-    pub(crate) fn session_went_offline(&self, stays: bool) -> bool {
-        let before = self.offline.fetch_add(1, Ordering::Relaxed);
-        if before >= self.config.limits.sessions_offline_max && !stays {
-            self.offline.fetch_sub(1, Ordering::Relaxed);
-            return false;
-        }
-        true
-    }
-
-    pub(crate) fn session_left_offline(&self) {
-        self.offline.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Takes room for one more retained message of `holder`'s.

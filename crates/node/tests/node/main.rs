@@ -34,6 +34,7 @@ mod kill;
 mod limits;
 mod linger;
 mod losses;
+mod marsh;
 mod members;
 mod message_expiry;
 mod named_entries;

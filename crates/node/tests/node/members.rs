@@ -1,113 +1,23 @@
 //! Three members of a cluster in one process, over real sockets and certificates: one serves, the others stand by.
 
-use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
 
-use lapwing_authority::{Authority, NodeKey};
 use lapwing_codec::{QoS, SubscriptionOptions};
 use lapwing_node::{
-    Config, Extensions, Handle, Member, MemberConfig, NewCluster, NodeError, OpenedLog, found_cluster, found_together,
-    own_files,
+    Config, Extensions, Handle, Member, MemberConfig, NewCluster, NodeError, OpenedLog, found_cluster, own_files,
 };
 
 use crate::client::Client;
-use crate::config;
+use crate::marsh::{Marsh, active, certify, on_disk, until};
 use crate::packets::lasting;
 
 const QOS1: SubscriptionOptions = SubscriptionOptions::new(QoS::AtLeastOnce);
-/// Only reached on failure.
-const PATIENCE: Duration = Duration::from_secs(30);
-const CLUSTER: [u8; 16] = [7; 16];
-
-/// Folders, certificates and addresses of a cluster that can be started, node by node.
-struct Marsh {
-    dir: tempfile::TempDir,
-    configs: Vec<Config>,
-    addresses: Vec<SocketAddr>,
-}
-
-impl Marsh {
-    fn new(nodes: usize) -> Marsh {
-        let dir = tempfile::tempdir().expect("a folder");
-        // Kept until all are known, so that they differ.
-        let held: Vec<TcpListener> = (0..nodes).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
-        let addresses: Vec<SocketAddr> = held.iter().map(|held| held.local_addr().expect("an address")).collect();
-        let configs: Vec<Config> = (1..=nodes).map(|node| on_disk(&dir.path().join(format!("n{node}")))).collect();
-        let texts: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-        found_together(CLUSTER, &configs, &texts).expect("members");
-        certify(dir.path(), nodes as u8);
-        Marsh { dir, configs, addresses }
-    }
-
-    fn start(&self, node: usize) -> Member {
-        let address = self.addresses[node];
-        let file = |name: &str| self.dir.path().join(name);
-        let mut settings = MemberConfig::new(
-            vec![address],
-            vec![address.to_string()],
-            file(&format!("{}.pem", node + 1)),
-            file(&format!("{}.key", node + 1)),
-            file("ca.pem"),
-        );
-        (settings.heartbeat_ms, settings.election_ms) = (100, 500);
-        Member::start(self.configs[node].clone(), &settings, Box::new(Extensions::default)).expect("a member")
-    }
-}
-
-fn on_disk(dir: &Path) -> Config {
-    config(&format!(r#"{{"data_dir": {dir:?}, "durability": "disk"}}"#))
-}
-
-fn certify(dir: &Path, nodes: u8) {
-    let now = SystemTime::now();
-    let authority = Authority::found(CLUSTER, now).expect("an authority");
-    write(&dir.join("ca.pem"), authority.certificate_pem());
-    for node in 1..=nodes {
-        let key = NodeKey::generate().expect("a key");
-        let request = key.request().expect("a request");
-        write(&dir.join(format!("{node}.pem")), &authority.issue(node, &request, now).expect("a certificate"));
-        write(&dir.join(format!("{node}.key")), &key.to_pem());
-    }
-}
-
-/// For its owner alone.
-fn write(path: &Path, text: &str) {
-    use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut options = std::fs::OpenOptions::new();
-    let mut file = options.write(true).create_new(true).mode(0o600).open(path).expect("a new file");
-    file.write_all(text.as_bytes()).expect("written");
-}
-
-/// The node that serves, and its place among `members`, once one does.
-fn active(members: &[Option<Member>]) -> (usize, Arc<Handle>) {
-    let begun = Instant::now();
-    loop {
-        let serving =
-            members.iter().enumerate().filter_map(|(place, member)| Some((place, member.as_ref()?.serving()?)));
-        let serving: Vec<(usize, Arc<Handle>)> = serving.filter(|(_, handle)| handle.ready()).collect();
-        if let [(place, handle)] = &serving[..] {
-            return (*place, handle.clone());
-        }
-        for member in members.iter().flatten() {
-            assert_eq!(member.failure(), None);
-        }
-        assert!(begun.elapsed() < PATIENCE, "{} serve: {:#?}", serving.len(), statuses(members));
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn statuses(members: &[Option<Member>]) -> Vec<String> {
-    members.iter().flatten().map(|member| format!("{:?}", member.status())).collect()
-}
 
 /// The one that serves is stopped, again and again: does the next one have everything that was acknowledged, in order?
 #[test]
 fn another_goes_on_with_everything() {
     let marsh = Marsh::new(3);
-    let mut members: Vec<Option<Member>> = (0..3).map(|node| Some(marsh.start(node))).collect();
+    let mut members = marsh.start_all();
     let mut last = None;
     for round in 0..4_u32 {
         let (place, handle) = active(&members);
@@ -140,7 +50,7 @@ fn another_goes_on_with_everything() {
 #[test]
 fn a_cluster_of_one_goes_on_with_its_folder() {
     let dir = tempfile::tempdir().expect("a folder");
-    let config = on_disk(dir.path());
+    let config: Config = on_disk(dir.path());
     let alone = Handle::start(config.clone()).expect("a node");
     let (mut keeper, _) = Client::connect_with(&alone, &lasting("keeper"));
     keeper.subscribe("t/#", QOS1);
@@ -181,4 +91,108 @@ fn a_cluster_of_one_goes_on_with_its_folder() {
         drop(handle);
         members[0].as_ref().expect("it runs").stop().expect("it ends well");
     }
+}
+
+/// Who is asked to step down serves no more, another one does, and nobody ends.
+#[test]
+fn who_steps_down_stands_by() {
+    let marsh = Marsh::new(3);
+    let members = marsh.start_all();
+    let (first, handle) = active(&members);
+    crate::connect(&handle, "publisher").publish_retained("state", b"1");
+    drop(handle);
+    members[first].as_ref().expect("it runs").step_down();
+    let another = |place: usize| place != first && members[place].as_ref().is_some_and(|one| one.serving().is_some());
+    until("another one", &members, || (0..3).any(another));
+    let (place, handle) = active(&members);
+    assert_ne!(place, first);
+    let mut client = crate::connect(&handle, "reader");
+    client.subscribe("state", QOS1);
+    assert_eq!(client.receive().payload, b"1");
+}
+
+/// One of three alone serves nobody; with a second one it goes on with everything.
+#[test]
+fn nobody_serves_without_a_majority() {
+    let marsh = Marsh::new(3);
+    let mut members = marsh.start_all();
+    let (first, handle) = active(&members);
+    let (mut keeper, _) = Client::connect_with(&handle, &lasting("keeper"));
+    keeper.subscribe("t/#", QOS1);
+    drop(keeper);
+    crate::connect(&handle, "publisher").publish_acked("t/a", b"kept");
+    drop(handle);
+    let others: Vec<usize> = (0..3).filter(|place| *place != first).collect();
+    for place in &others {
+        members[*place].take().expect("it ran").stop().expect("it ends well");
+    }
+    until("alone", &members, || members[first].as_ref().is_some_and(|member| member.serving().is_none()));
+    members[others[0]] = Some(marsh.start(others[0]));
+    let (_, handle) = active(&members);
+    let (mut keeper, is_present) = Client::connect_with(&handle, &lasting("keeper"));
+    assert!(is_present);
+    assert_eq!(keeper.receive().payload, b"kept");
+}
+
+/// A folder that was copied is started beside its original, be it one that connects to others or that waits for them: the others
+/// know, and it ends with words that say so.
+#[test]
+fn a_copied_folder_is_sent_away() {
+    let marsh = Marsh::new(3);
+    let mut members = marsh.start_all();
+    for copied in [0, 2] {
+        active(&members);
+        members[copied].take().expect("it ran").stop().expect("it ends well");
+        let copy = marsh.dir.path().join(format!("copy{copied}"));
+        copy_folder(marsh.configs[copied].data_dir.as_deref().expect("a folder"), &copy);
+        members[copied] = Some(marsh.start(copied));
+        until("connected", &members, || {
+            let status = members[copied].as_ref().and_then(|member| member.status().ok());
+            status.is_some_and(|status| status.nodes.iter().all(|node| node.is_connected))
+        });
+        let elsewhere = "127.0.0.1:0".parse().expect("an address");
+        let settings = MemberConfig { listen: vec![elsewhere], ..marsh.settings(copied) };
+        let twin = marsh.try_start(on_disk(&copy), &settings).expect("it looks whole from inside");
+        let is_told = || twin.failure().is_some_and(|words| words.contains("one of the folders is a copy"));
+        until("sent away", &members, is_told);
+        assert!(members.iter().flatten().all(|member| member.failure().is_none()));
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let copy = to.join(entry.file_name());
+        match entry.file_type().expect("a type").is_dir() {
+            true => copy_folder(&entry.path(), &copy),
+            false => drop(std::fs::copy(entry.path(), copy).expect("copied")),
+        }
+    }
+}
+
+/// A certificate of another authority, or of another node: no member, and nothing else is felt.
+#[test]
+fn another_certificate_is_no_member() {
+    let marsh = Marsh::new(3);
+    let other = tempfile::tempdir().expect("a folder");
+    certify(other.path(), 3);
+    let file = |name: &str| other.path().join(name);
+    let mut settings = marsh.settings(2);
+    (settings.files.certificate, settings.files.key) = (file("2.pem"), file("2.key"));
+    settings.files.ca = file("ca.pem");
+    let wrong = marsh.try_start(marsh.configs[2].clone(), &settings).err().expect("that of another node").to_string();
+    assert!(wrong.contains("cluster.certificate"), "{wrong}");
+    (settings.files.certificate, settings.files.key) = (file("3.pem"), file("3.key"));
+    let stranger = marsh.try_start(marsh.configs[2].clone(), &settings).expect("it knows no better");
+    let members = [Some(marsh.start(0)), Some(marsh.start(1)), None];
+    let (_, handle) = active(&members);
+    crate::connect(&handle, "publisher").publish_acked("t/a", b"two of three");
+    until("cut", &members, || {
+        let cuts = |member: &Member| member.status().map_or(0, |status| status.cuts.values().sum::<u64>());
+        members.iter().flatten().map(cuts).sum::<u64>() > 0
+    });
+    let status = stranger.status().expect("it runs");
+    assert!(status.nodes.iter().all(|node| node.is_connected == (node.node == 3)), "{status:?}");
+    assert_eq!(status.role, "standby");
 }

@@ -11,6 +11,9 @@ use lapwing_peer::NodeId;
 /// The first pause behind a try, and the longest.
 const PAUSE: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
+/// How long a node waits for one that is to connect to it, before it does so itself: that one may be at another address than it
+/// says, or this one be a copy that nobody looks for.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Nodes to connect to.
 #[derive(Default)]
@@ -22,6 +25,10 @@ pub(super) struct Dials {
 #[derive(Default)]
 struct Dial {
     addresses: Vec<String>,
+    /// That node is the one to connect.
+    is_theirs: bool,
+    /// Since when there is no connection.
+    missing_since: Option<Instant>,
     /// Which address is next.
     next: usize,
     not_before: Option<Instant>,
@@ -31,12 +38,13 @@ struct Dial {
 }
 
 impl Dials {
-    /// These nodes and no others.
-    pub(super) fn set<'a>(&mut self, nodes: impl Iterator<Item = (NodeId, &'a [String])>) {
+    /// These nodes and no others; those below `own` are to connect by themselves.
+    pub(super) fn set<'a>(&mut self, own: NodeId, nodes: impl Iterator<Item = (NodeId, &'a [String])>) {
         let mut before = std::mem::take(&mut self.nodes);
         for (node, addresses) in nodes {
             let known = before.remove(&node).filter(|dial| dial.addresses == addresses);
-            self.nodes.insert(node, known.unwrap_or_else(|| Dial { addresses: addresses.to_vec(), ..Dial::default() }));
+            let (addresses, is_theirs) = (addresses.to_vec(), node < own);
+            self.nodes.insert(node, known.unwrap_or(Dial { addresses, is_theirs, ..Dial::default() }));
         }
     }
 
@@ -47,8 +55,14 @@ impl Dials {
 
     /// To whom a connection is to be begun now, and where. `is_there`: whether there is one, or one begun.
     pub(super) fn due(&mut self, now: Instant, is_there: impl Fn(NodeId) -> bool) -> Vec<(NodeId, SocketAddr)> {
-        let missing = self.nodes.iter_mut().filter(|(node, _)| !is_there(**node));
-        missing.filter_map(|(node, dial)| Some((*node, dial.due(now)?))).collect()
+        let due = |(node, dial): (&NodeId, &mut Dial)| {
+            if is_there(*node) {
+                dial.missing_since = None;
+                return None;
+            }
+            Some((*node, dial.due(now)?))
+        };
+        self.nodes.iter_mut().filter_map(due).collect()
     }
 }
 
@@ -62,6 +76,10 @@ impl Dial {
             };
             self.resolving = None;
             return found;
+        }
+        let missing_since = *self.missing_since.get_or_insert(now);
+        if self.is_theirs && now.saturating_duration_since(missing_since) < PATIENCE {
+            return None;
         }
         if self.not_before.is_some_and(|not_before| now < not_before) || self.addresses.is_empty() {
             return None;
@@ -103,7 +121,8 @@ mod tests {
         let node = NodeId::new(2).expect("a node");
         let listed = addresses(&["127.0.0.1:1", "127.0.0.1:2"]);
         let mut dials = Dials::default();
-        dials.set([(node, &*listed)].into_iter());
+        let own = NodeId::new(1).expect("a node");
+        dials.set(own, [(node, &*listed)].into_iter());
         let begun = Instant::now();
         let mut tries = vec![];
         for ms in 0..10_000_u64 {
@@ -115,7 +134,20 @@ mod tests {
         dials.reached(node);
         assert!(dials.due(begun + Duration::from_secs(20), |_| true).is_empty(), "it is there");
         assert_eq!(dials.due(begun + Duration::from_secs(20), |_| false).len(), 1);
-        dials.set(std::iter::empty());
+        dials.set(own, std::iter::empty());
         assert!(dials.due(begun + Duration::from_secs(60), |_| false).is_empty());
+    }
+
+    /// Does who is to be connected to wait, and go itself when nobody comes?
+    #[test]
+    fn who_waits_in_vain_connects() {
+        let [first, second] = [1, 2].map(|id| NodeId::new(id).expect("a node"));
+        let listed = addresses(&["127.0.0.1:1"]);
+        let mut dials = Dials::default();
+        dials.set(second, [(first, &*listed)].into_iter());
+        let begun = Instant::now();
+        let mut is_due = |ms, is_there: bool| !dials.due(begun + Duration::from_millis(ms), |_| is_there).is_empty();
+        assert!(!is_due(0, false) && !is_due(2_900, false) && !is_due(2_950, true), "it has come");
+        assert!(!is_due(3_000, false) && !is_due(5_900, false) && is_due(6_000, false));
     }
 }

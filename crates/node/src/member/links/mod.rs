@@ -1,7 +1,7 @@
 //! Connections to the other nodes of the cluster: made, judged, read and written; frames go to who hears them.
 //!
-//! Of two nodes the one with the lower number connects. What is no word of a node of this cluster is cut and counted; nothing
-//! else is felt.
+//! Of two nodes the one with the lower number connects; the other one does when nobody comes. What is no word of a node of
+//! this cluster is cut and counted; nothing else is felt.
 
 mod dial;
 mod hello;
@@ -151,10 +151,9 @@ impl Links {
         self.listener.address()
     }
 
-    /// Who belongs to the cluster, and where: nodes with higher numbers are connected to.
+    /// Who else belongs to the cluster, and where.
     pub(crate) fn set_members<'a>(&mut self, members: impl Iterator<Item = (NodeId, &'a [String])>) {
-        let own = self.own;
-        self.dials.set(members.filter(|(node, _)| *node > own));
+        self.dials.set(self.own, members);
     }
 
     /// Events of the kernel, by token: whether it can be read, and written.
