@@ -75,6 +75,43 @@ class BrokerView:
         told = [LogLine("start", "notice", one_line(line)) for line in self._notices.take()]
         return told + [LogLine.of_node(*line) for line in self._running().take_log()]
 
+    @property
+    def is_member(self) -> bool:
+        """Whether it is a member of a cluster."""
+        return self._node is not None and self._node.peer_address() is not None
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether clients can connect: always, but to a member of a cluster that stands by."""
+        return not self.is_member or self.cluster()["role"] == "active" and self.ready
+
+    @property
+    def peer_address(self) -> str | None:
+        """HOST:PORT where other nodes of its cluster connect; None: it is a node on its own."""
+        return self._running().peer_address()
+
+    def cluster(self) -> dict[str, Any]:
+        """Where this member of a cluster stands, as ``GET /v1/cluster`` gives it.
+
+        Raises:
+            BrokerError: it is a node on its own, or has ended.
+        """
+        with core_errors():
+            text = self._running().cluster_json()
+        if text is None:
+            raise BrokerError("this broker is no member of a cluster", remedy="see docs/cluster.md")
+        status: dict[str, Any] = json.loads(text)
+        return status
+
+    def step_down(self) -> None:
+        """Lets another node of the cluster serve in place of this one, if one can; nothing where it does not serve.
+
+        Raises:
+            BrokerError: it is a node on its own.
+        """
+        if not self._running().step_down():
+            raise BrokerError("this broker is no member of a cluster", remedy="see docs/cluster.md")
+
     def streams(self) -> list[dict[str, Any]]:
         """Every stream with its partitions' offsets, as ``GET /v1/streams`` gives them."""
         streams: list[dict[str, Any]] = json.loads(self._running().streams_json())["streams"]

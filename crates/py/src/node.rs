@@ -40,6 +40,8 @@ pub(crate) struct Node {
     /// Beside the lock, which a start holds.
     progress: Arc<StartProgress>,
     answers: Answers,
+    /// A member of a cluster, with an audit trail.
+    is_trail_member: bool,
 }
 
 #[pymethods]
@@ -61,8 +63,9 @@ impl Node {
         let plan = table.map(|table| MemberPlan::new(table, hooks, &strategies));
         let extensions = extensions_of(hooks, strategies)?;
         let progress = Arc::clone(&extensions.progress);
+        let is_trail_member = plan.is_some() && config.audit.file.is_some();
         let state = Mutex::new(State::Configured(Box::new(config), extensions, plan));
-        Ok(Node { state, progress, answers: Answers::default() })
+        Ok(Node { state, progress, answers: Answers::default(), is_trail_member })
     }
 
     /// What a start would refuse of the listeners' settings and files: for each what is wrong, and what to do.
@@ -112,6 +115,9 @@ impl Node {
         listener: &str,
         then: Py<PyAny>,
     ) -> PyResult<Option<AnswerRow>> {
+        if self.member().is_some_and(|member| member.serving().is_none()) {
+            return Ok(Some(row(Identified::Unavailable)));
+        }
         let answers = self.answers.sender()?;
         let claim = HttpClaim { username, password, address, listener };
         // The thread at the other end ends only with Python, and then nobody waits.
@@ -130,12 +136,14 @@ impl Node {
 
     /// Whether there is an audit trail.
     fn is_audited(&self, py: Python<'_>) -> bool {
-        self.running(py, |handle| handle.is_audited()).unwrap_or(false)
+        // A member has one while it serves.
+        self.is_trail_member || self.running(py, |handle| handle.is_audited()).unwrap_or(false)
     }
 
     /// Takes over what is read again, all of it or on an error nothing; returns for how many listeners that were certificates.
     fn reload(&self, py: Python<'_>, reload_json: &str) -> PyResult<usize> {
-        self.running(py, |handle| handle.reload(reload_json))?.map_err(|error| node_error(py, &error))
+        // Who stands by reads them when it serves.
+        self.running_or(py, Ok(0), |handle| handle.reload(reload_json))?.map_err(|error| node_error(py, &error))
     }
 
     /// True while the node accepts connections and has not failed.
