@@ -351,7 +351,9 @@ class Node:
         """What a start would refuse of the listeners' settings and files: for each what is wrong, and what to do."""
     def ready(self) -> bool:
         """True while the node accepts connections and has not failed."""
-    def hindrance(self) -> tuple[Literal["disk_full", "disk_stalled", "shard_stalled", "memory_high", "standby"], str, str] | None:
+    def hindrance(
+        self,
+    ) -> tuple[Literal["disk_full", "disk_stalled", "shard_stalled", "memory_high", "standby"], str, str] | None:
         """What keeps a node that runs from serving: a word, what is wrong, and what to do."""
     def is_going_on(self, within_s: float) -> bool:
         """Whether its threads go on: each has turned within so many seconds, the log's in ``limits.stuck_after``."""

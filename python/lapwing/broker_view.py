@@ -27,8 +27,13 @@ class BrokerView:
 
     @property
     def urls(self) -> list[str]:
-        """The MQTT listeners' URLs, with real ports."""
-        return self._running().listeners()
+        """The MQTT listeners' URLs, with real ports.
+
+        Raises:
+            BrokerError: it is a member of a cluster that stands by.
+        """
+        with core_errors():
+            return self._running().listeners()
 
     @property
     def url(self) -> str:
@@ -83,7 +88,7 @@ class BrokerView:
     @property
     def is_serving(self) -> bool:
         """Whether clients can connect: always, but to a member of a cluster that stands by."""
-        return not self.is_member or self.cluster()["role"] == "active" and self.ready
+        return not self.is_member or (self.cluster()["role"] == "active" and self.ready)
 
     @property
     def peer_address(self) -> str | None:
@@ -104,12 +109,14 @@ class BrokerView:
         return status
 
     def step_down(self) -> None:
-        """Lets another node of the cluster serve in place of this one, if one can; nothing where it does not serve.
+        """Lets another node of the cluster serve in place of this one; nothing where it does not serve.
 
         Raises:
-            BrokerError: it is a node on its own.
+            BrokerError: it is a node on its own, or no other one could serve.
         """
-        if not self._running().step_down():
+        with core_errors():
+            is_member = self._running().step_down()
+        if not is_member:
             raise BrokerError("this broker is no member of a cluster", remedy="see docs/cluster.md")
 
     def streams(self) -> list[dict[str, Any]]:

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lapwing_node::{
-    ClusterTable, Config, GroupQuery, HttpClaim, NodeError, ReadBy, SessionOrder, SessionQuery, StartProgress, StreamReadError,
+    ClusterTable, Config, GroupQuery, HttpClaim, Identified, NodeError, ReadBy, SessionOrder, SessionQuery,
+    StartProgress, StreamReadError,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,7 +19,7 @@ use pyo3::types::PyBytes;
 
 use self::answers::{AnswerRow, Answers, row};
 use self::life::extensions_of;
-use self::member::{MemberPlan, member_error, standby_words};
+use self::member::{MemberPlan, standby_words};
 use self::state::State;
 use crate::core_error::core_error;
 
@@ -60,7 +61,7 @@ impl Node {
         let config = Config::from_json(config_json).map_err(|error| node_error(py, &error))?;
         let strategies = strategies.unwrap_or_default();
         let table = cluster_json.map(ClusterTable::from_json).transpose().map_err(|error| node_error(py, &error))?;
-        let plan = table.map(|table| MemberPlan::new(table, hooks, &strategies));
+        let plan = table.map(|table| Box::new(MemberPlan::new(table, hooks, &strategies)));
         let extensions = extensions_of(hooks, strategies)?;
         let progress = Arc::clone(&extensions.progress);
         let is_trail_member = plan.is_some() && config.audit.file.is_some();
@@ -207,7 +208,7 @@ impl Node {
 
     /// Lets another node of the cluster serve, if one can; False for a node on its own.
     fn step_down(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.as_member(py, |member| Ok(member.step_down()))?.is_some())
+        Ok(self.as_member(py, lapwing_node::Member::step_down)?.is_some())
     }
 
     /// Every stream as JSON: `{"streams": [...]}`.

@@ -53,7 +53,7 @@ def init(
     from lapwing.broker_node import core_errors
     from lapwing.config import cluster_json, load, node_json
 
-    given = load(config, settings=settings)
+    given = load(config, settings=settings).config
     text = cluster_json(given)
     if text is None:
         from lapwing.errors import ConfigError
@@ -87,12 +87,11 @@ def status(asked: Asked, json_: Json = False) -> None:
         raise typer.Exit(code)
 
 
-@app.command("step-down", epilog=examples("lapwing cluster step-down", "lapwing cluster step-down --url http://n1:8080"))
+@app.command(
+    "step-down", epilog=examples("lapwing cluster step-down", "lapwing cluster step-down --url http://n1:8080")
+)
 @asks_broker
 def step_down(asked: Asked) -> None:
-    """Let another node serve in place of the one that is asked: its clients are closed, then it hands over.
-
-    It goes on serving where no other node has all that it has.
-    """
+    """Let another node serve in place of the one that is asked: its clients are closed, then it hands over."""
     _api(asked).request("POST", "/v1/cluster/step-down")
     typer.echo("asked: see lapwing cluster status for who serves")

@@ -34,7 +34,7 @@ def node_row(node: Status, status: Status) -> tuple[str, ...]:
 
 
 def exit_code(status: Status) -> int:
-    """0: one serves and all are there; 1: one serves, and not all are there, or a replica has stopped; 2: none serves."""
+    """0: one serves, and all are there; 1: it serves without all, or a replica has stopped; 2: none serves."""
     roles = [role(node, status) for node in status["nodes"]]
     if "active" not in roles:
         return _NOBODY_SERVES

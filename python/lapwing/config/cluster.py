@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
-from pydantic import model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
-from lapwing.config.off import OFF, OptionalFile
+from lapwing.config.off import OFF, OptionalFile, has_settings
 from lapwing.config.units import Duration, Size
 from lapwing.host_port import join_host_port, split_host_port
 
@@ -92,7 +100,7 @@ class ClusterSection(BaseModel):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
-        if self.name is None and self.model_fields_set - {"name"}:
+        if self.name is None and has_settings(self):
             raise PydanticCustomError("cluster", "name is missing: what people call this node; or leave [cluster] out")
         files = self.certificate, self.key, self.ca
         if any(files) and not all(files):

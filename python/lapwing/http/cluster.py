@@ -46,7 +46,7 @@ class Cluster:
         return JsonAnswer(json.loads(status))
 
     async def step_down(self, request: Request) -> Response:
-        """``POST /v1/cluster/step-down``: another node is to serve. Who asked looks at ``GET /v1/cluster`` for when it does."""
+        """``POST /v1/cluster/step-down``: another node is to serve; ``GET /v1/cluster`` says when it does."""
         caller_of(request.scope).need_to_administer()
         check_names(request.query_params, ())
         status = await of_node(self._node.cluster_json)

@@ -23,6 +23,7 @@ _STATUS_OF_CORE = {
     "config": 400,
     "state": 503,
     "standby": 503,
+    "no_successor": 409,
     "no_answer": 503,
 }
 

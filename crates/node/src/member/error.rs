@@ -61,6 +61,9 @@ pub enum MemberError {
         /// Its words.
         words: String,
     },
+    /// Nobody could serve in its place.
+    #[error("no other node that votes is connected: there is nobody to serve in place of this one")]
+    NoSuccessor,
     /// Its thread has panicked: its state is unknown.
     #[error("a thread of the node stopped unexpectedly: this is a defect of Lapwing")]
     Panicked,
@@ -80,6 +83,7 @@ impl MemberError {
             MemberError::System { .. } => "system",
             MemberError::Frame(_) | MemberError::Panicked => "defect",
             MemberError::Refused { .. } => "refused_by_cluster",
+            MemberError::NoSuccessor => "no_successor",
             MemberError::Ended => "state",
         }
     }
@@ -92,7 +96,9 @@ impl MemberError {
             MemberError::Refused { .. } => {
                 "Take this node out with `lapwing cluster remove`, empty its folder, and join anew.".into()
             }
-            MemberError::Panicked => "Start it again: nothing acknowledged is lost; and report it with its last lines.".into(),
+            MemberError::Panicked => {
+                "Start it again: nothing acknowledged is lost; and report it with its last lines.".into()
+            }
             _ => String::new(),
         }
     }

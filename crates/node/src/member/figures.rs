@@ -8,7 +8,11 @@ use super::status::MemberStatus;
 pub(super) fn figures(status: &MemberStatus) -> Vec<Metric> {
     let MemberStatus { role, term, leads, behind, nodes, stopped, cuts, .. } = status;
     let mut figures = vec![
-        Metric::gauge("lapwing_cluster_active", "1 while this node serves its cluster's clients.", u64::from(*role == "active")),
+        Metric::gauge(
+            "lapwing_cluster_active",
+            "1 while this node serves its cluster's clients.",
+            u64::from(*role == "active"),
+        ),
         Metric::gauge("lapwing_cluster_term", "Raft's term of the metadata group; it grows by each election.", *term),
         Metric::gauge("lapwing_cluster_groups_led", "Data groups that this node leads, of 16.", u64::from(*leads)),
         Metric::gauge("lapwing_cluster_unapplied_entries", "Entries that are committed and not applied here.", *behind),

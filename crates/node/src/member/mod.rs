@@ -192,9 +192,16 @@ impl Member {
         Ok(figures::figures(&self.door.status()?))
     }
 
-    /// Lets another node serve, if one can.
-    pub fn step_down(&self) {
+    /// Lets another node serve; nothing where this one does not.
+    ///
+    /// # Errors
+    /// `NoSuccessor`: there is no other voter to be seen. `Ended`.
+    pub fn step_down(&self) -> Result<(), MemberError> {
+        if !self.door.status()?.has_successor() {
+            return Err(MemberError::NoSuccessor);
+        }
         self.door.ask(Order::StepDown);
+        Ok(())
     }
 
     /// Why it did not serve when it was to, if that was so at the last try; it tries again.
@@ -205,7 +212,8 @@ impl Member {
     /// The first thing that has failed; the process is to end then.
     pub fn failure(&self) -> Option<Failure> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = |error: &MemberError| Failure { code: error.code(), message: error.to_string(), remedy: error.remedy() };
+        let told =
+            |error: &MemberError| Failure { code: error.code(), message: error.to_string(), remedy: error.remedy() };
         failure.as_ref().map(told)
     }
 

@@ -38,6 +38,14 @@ pub struct MemberStatus {
     pub refusals: BTreeMap<u8, String>,
 }
 
+impl MemberStatus {
+    /// Whether another voter is there, who could serve.
+    pub(super) fn has_successor(&self) -> bool {
+        let could_serve = |node: &NodeStatus| node.node != self.node && node.standing == "voter" && node.is_connected;
+        self.nodes.iter().any(could_serve)
+    }
+}
+
 /// One node, as this one sees it.
 #[derive(Clone, Debug, Serialize)]
 pub struct NodeStatus {

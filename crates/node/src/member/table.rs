@@ -92,7 +92,8 @@ impl ClusterTable {
 
     fn addresses(&self) -> Result<Vec<SocketAddr>, NodeError> {
         let found = self.listen.to_socket_addrs().map(|found| found.collect::<Vec<_>>());
-        let wrong = |what: String| NodeError::config("cluster.listen", what, "Name an address of this machine and a port.");
+        let wrong =
+            |what: String| NodeError::config("cluster.listen", what, "Name an address of this machine and a port.");
         match found {
             Ok(found) if !found.is_empty() => Ok(found),
             Ok(_) => Err(wrong(format!("is {:?}, which is no address", self.listen))),
@@ -107,7 +108,8 @@ impl ClusterTable {
         }
         let is_any = self.addresses()?.iter().any(|address| address.ip().is_unspecified());
         if is_any {
-            let what = format!("is not given, and cluster.listen = {:?} says no address that others can use", self.listen);
+            let what =
+                format!("is not given, and cluster.listen = {:?} says no address that others can use", self.listen);
             return Err(NodeError::config("cluster.advertise", what, "Say where other nodes reach this one."));
         }
         Ok(vec![self.listen.clone()])
@@ -142,7 +144,8 @@ mod tests {
     /// Are files of one's own named all, or none?
     #[test]
     fn a_certificate_comes_with_its_key_and_authority() {
-        let refused = table("127.0.0.1:1890", r#", "key": "own.key""#).settings(Path::new("data")).expect_err("one of three");
+        let refused =
+            table("127.0.0.1:1890", r#", "key": "own.key""#).settings(Path::new("data")).expect_err("one of three");
         assert!(refused.to_string().contains("not all three"), "{refused}");
     }
 }

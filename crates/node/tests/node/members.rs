@@ -77,7 +77,8 @@ fn a_cluster_of_one_goes_on_with_its_folder() {
         MemberConfig::new(vec![port], vec!["127.0.0.1:1890".into()], files.certificate, files.key, files.ca);
     (settings.heartbeat_ms, settings.election_ms) = (100, 300);
     for start in 1..=2 {
-        let member = Member::start(config.clone(), &settings, Box::new(|| Ok(Extensions::default()))).expect("a member");
+        let member =
+            Member::start(config.clone(), &settings, Box::new(|| Ok(Extensions::default()))).expect("a member");
         let members = [Some(member)];
         let (_, handle) = active(&members);
         let (mut keeper, is_present) = Client::connect_with(&handle, &lasting("keeper"));
@@ -101,7 +102,7 @@ fn who_steps_down_stands_by() {
     let (first, handle) = active(&members);
     crate::connect(&handle, "publisher").publish_retained("state", b"1");
     drop(handle);
-    members[first].as_ref().expect("it runs").step_down();
+    members[first].as_ref().expect("it runs").step_down().expect("somebody else");
     let another = |place: usize| place != first && members[place].as_ref().is_some_and(|one| one.serving().is_some());
     until("another one", &members, || (0..3).any(another));
     let (place, handle) = active(&members);

@@ -7,9 +7,9 @@ use lapwing_node::{Config, Extensions, MemberError, NodeError, OnBound};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 
-use super::state::State;
 use super::Node;
 use super::member::{MemberPlan, member_error};
+use super::state::State;
 use crate::core_error::core_error;
 use crate::hooks::PyHooks;
 use crate::strategy::PyStrategist;
@@ -43,7 +43,7 @@ impl Node {
                     let started = lapwing_node::Handle::start_with((**config).clone(), extensions);
                     started.map(|handle| State::Running(Arc::new(handle))).map_err(MemberError::Node)
                 }
-                Some(plan) => start_member(plan, config, on_bound),
+                Some(plan) => start_member(*plan, config, on_bound),
             };
             Some(started.map(|running| *state = running))
         });

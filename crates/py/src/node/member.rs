@@ -77,9 +77,10 @@ pub(super) fn standby_words(member: &Member) -> (String, String) {
         return (what, remedy.into());
     }
     match active_of(&status) {
-        Some((name, addresses)) => {
-            (format!("this node stands by: {name} serves the cluster"), format!("Ask {name}, whose address for other nodes is {addresses}."))
-        }
+        Some((name, addresses)) => (
+            format!("this node stands by: {name} serves the cluster"),
+            format!("Ask {name}, whose address for other nodes is {addresses}."),
+        ),
         None => (
             "this node stands by, and knows of none that serves the cluster".into(),
             "See /v1/cluster for who is missing: more than half of all nodes must be there.".into(),

@@ -11,7 +11,7 @@ use crate::core_error::core_error;
 
 /// What it is at the moment.
 pub(super) enum State {
-    Configured(Box<Config>, Extensions, Option<MemberPlan>),
+    Configured(Box<Config>, Extensions, Option<Box<MemberPlan>>),
     Running(Arc<Handle>),
     /// It serves for its cluster, or stands by.
     Member(Arc<Member>),
@@ -32,11 +32,7 @@ impl Node {
     }
 
     /// Asks the node, if it serves, without the interpreter's lock; the state is not locked meanwhile.
-    pub(super) fn running<T: Send>(
-        &self,
-        py: Python<'_>,
-        ask: impl FnOnce(&Handle) -> T + Send,
-    ) -> PyResult<T> {
+    pub(super) fn running<T: Send>(&self, py: Python<'_>, ask: impl FnOnce(&Handle) -> T + Send) -> PyResult<T> {
         let answer = py.detach(|| match self.asked() {
             Asked::Handle(handle) => Ok(ask(&handle)),
             Asked::Standby(member) => Err(Some(member)),
