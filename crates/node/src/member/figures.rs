@@ -23,7 +23,7 @@ pub(super) fn figures(status: &MemberStatus) -> Vec<Metric> {
         Metric::gauge("lapwing_cluster_connected", help, u64::from(node.is_connected)).with("node", node.name.as_str())
     }));
     figures.extend(nodes.iter().filter_map(|node| {
-        let help = "Entries that another node lacks, as who leads sees it.";
+        let help = "Entries that a node lacks, as the one that leads sees it; at that one alone.";
         Some(Metric::gauge("lapwing_cluster_lag_entries", help, node.behind?).with("node", node.name.as_str()))
     }));
     figures.extend(cuts.iter().map(|(reason, count)| {

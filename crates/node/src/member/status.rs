@@ -117,8 +117,11 @@ fn nodes(core: &Core) -> Vec<NodeStatus> {
 
 /// What a node lacks of the groups that this one leads, if that is all of them.
 fn behind(core: &Core, node: u8) -> Option<u64> {
-    if node == core.own.node.value() || core.replica.observed().leads != u16::MAX {
+    if core.replica.observed().leads != u16::MAX {
         return None;
+    }
+    if node == core.own.node.value() {
+        return Some(0);
     }
     let lack = |group| {
         let peers = core.replica.engine(group).peers();
