@@ -159,14 +159,16 @@ def scraped_of_member() -> str:
         tables = {"broker": {"listen": ["tcp://127.0.0.1:0"], "http": None, "data": Path(data, "data"), "pin": False}}
         config = Config.model_validate({**tables, "cluster": {"name": "north", "listen": "127.0.0.1:0"}})
         cluster_found(node_json(config), cluster_json(config) or "", "marsh")
-        with lapwing.Broker.from_config(config) as broker:
-            with socket.create_connection(split_host_port(broker.peer_address or "")) as stranger:
-                stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
-                for _ in range(_TRIES_MAX):
-                    lines = [line for line in broker.metrics_text().splitlines(True) if "lapwing_cluster_" in line]
-                    if all(any(name in line for line in lines) for name in _OF_MEMBERS_LATE):
-                        return "".join(lines)
-                    time.sleep(0.02)
+        with (
+            lapwing.Broker.from_config(config) as broker,
+            socket.create_connection(split_host_port(broker.peer_address or "")) as stranger,
+        ):
+            stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            for _ in range(_TRIES_MAX):
+                lines = [line for line in broker.metrics_text().splitlines(True) if "lapwing_cluster_" in line]
+                if all(any(name in line for line in lines) for name in _OF_MEMBERS_LATE):
+                    return "".join(lines)
+                time.sleep(0.02)
     raise RuntimeError("the member does not show every metric")
 
 
