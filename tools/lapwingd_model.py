@@ -35,8 +35,8 @@ from lapwing.config.units import Unit
 
 Document = dict[str, Any]
 _TEXTS = ("tcp://127.0.0.1:1", "x")
-_PACKAGE = ("bridge",)
-"""Sections that no node has to do with; what is in them only ``lapwing`` knows."""
+_PACKAGE = ("bridge", "cluster")
+"""Sections that no node of `lapwingd` has to do with; what is in them only ``lapwing`` knows."""
 _BY_HAND = {"auth": ("users", "jwt", "http")}
 """What is read of files on its way to the node: ``crates/lapwingd/src/access`` does it, and a test compares the two."""
 

@@ -6,14 +6,20 @@
 from __future__ import annotations
 
 import re
+import socket
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.request import urlopen
 
 import lapwing
+from lapwing._core import cluster_found
+from lapwing.config import Config, cluster_json, node_json
 from lapwing.hooks import Hooks, Message
+from lapwing.host_port import split_host_port
 from lapwing.strategy import Ask, Strategy
 
 HEAD = """\
@@ -42,6 +48,11 @@ PARTS = [
         ("lapwing_hold_",),
         "By filter: messages that wait for their first subscriber ([hold.md](hold.md)).",
     ),
+    (
+        "Clusters",
+        ("lapwing_cluster_",),
+        "Of a member of a cluster, whether it serves or stands by ([cluster.md](cluster.md)).",
+    ),
     ("Hooks", ("lapwing_hook_",), "Where there are hooks ([hooks.md](hooks.md))."),
     (
         "Sessions and retained messages on disk",
@@ -64,6 +75,7 @@ GROUPS = {
 """One that drops, one that writes a dead letter, one with a strategy in Python."""
 HOLD: dict[str, dict[str, object]] = {"held/#": {}}
 _TRIES_MAX = 500
+_OF_MEMBERS_LATE = ("lapwing_cluster_connections_cut_total{", "lapwing_cluster_lag_entries{")
 _SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? \S+")
 
 
@@ -84,7 +96,7 @@ class Metric:
 
 def reference() -> str:
     """The whole page."""
-    left = described(scraped())
+    left = described(scraped() + scraped_of_member())
     sections = {}
     for title, prefixes, words in PARTS:
         rows = [metric.row() for metric in left if metric.name.startswith(prefixes)]
@@ -139,6 +151,25 @@ def scraped() -> str:
                 return text
             time.sleep(0.02)
     raise RuntimeError("the broker does not show every metric")
+
+
+def scraped_of_member() -> str:
+    """What a member of a cluster says beside: one that serves, and that a stranger has come to."""
+    with tempfile.TemporaryDirectory(prefix="lapwing-") as data:
+        tables = {"broker": {"listen": ["tcp://127.0.0.1:0"], "http": None, "data": Path(data, "data"), "pin": False}}
+        config = Config.model_validate({**tables, "cluster": {"name": "north", "listen": "127.0.0.1:0"}})
+        cluster_found(node_json(config), cluster_json(config) or "", "marsh")
+        with (
+            lapwing.Broker.from_config(config) as broker,
+            socket.create_connection(split_host_port(broker.peer_address or "")) as stranger,
+        ):
+            stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            for _ in range(_TRIES_MAX):
+                lines = [line for line in broker.metrics_text().splitlines(True) if "lapwing_cluster_" in line]
+                if all(any(name in line for line in lines) for name in _OF_MEMBERS_LATE):
+                    return "".join(lines)
+                time.sleep(0.02)
+    raise RuntimeError("the member does not show every metric")
 
 
 def described(text: str) -> list[Metric]:

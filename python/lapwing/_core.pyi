@@ -22,6 +22,7 @@ __all__ = [
     "audit_trail_fault",
     "believed_files",
     "certificate_times",
+    "cluster_found",
     "data_files_fault",
     "data_folder_fault",
     "data_folder_holder",
@@ -110,6 +111,13 @@ class Authority:
 def certificate_times(pem: bytes) -> list[tuple[bool, int, int | None]]:
     """From when until when certificates and revocation lists hold, of all in PEM that can be read: whether it is a
     list, and seconds since 1970, UTC; None: without end."""
+
+def cluster_found(config_json: str, cluster_json: str, name: str) -> None:
+    """Makes the data folder that of the first node of a new cluster of this name; no broker runs on it meanwhile.
+
+    Raises:
+        CoreError: it is one already, or cannot be written; then it is as it was.
+    """
 
 def give_back_start() -> None:
     """Unmaps what only the start of this program has read of it and its libraries: what is touched again comes back
@@ -296,12 +304,17 @@ class Node:
     """A broker in this process: made from a configuration, started once, stopped once."""
 
     def __new__(
-        cls, config_json: str, hooks: object | None = None, strategies: Mapping[str, object] | None = None
+        cls,
+        config_json: str,
+        hooks: object | None = None,
+        strategies: Mapping[str, object] | None = None,
+        cluster_json: str | None = None,
     ) -> Node:
         """Reads and checks the configuration; opens nothing.
 
         ``hooks``: a ``lapwing.hooks.dispatch.Dispatcher``. ``strategies``: by the ``use`` of groups' tables a
-        ``lapwing.strategy.chooser.Chooser``.
+        ``lapwing.strategy.chooser.Chooser``. ``cluster_json``: the table of a member of a cluster, which serves when
+        it is the one to; while it stands by, what needs a node that serves raises the code ``standby``.
         """
     def start(self, on_bound: Callable[[], object] | None = None) -> None:
         """Opens the log and the listeners and starts the threads; ready on return.
@@ -338,7 +351,9 @@ class Node:
         """What a start would refuse of the listeners' settings and files: for each what is wrong, and what to do."""
     def ready(self) -> bool:
         """True while the node accepts connections and has not failed."""
-    def hindrance(self) -> tuple[Literal["disk_full", "disk_stalled", "shard_stalled", "memory_high"], str, str] | None:
+    def hindrance(
+        self,
+    ) -> tuple[Literal["disk_full", "disk_stalled", "shard_stalled", "memory_high", "standby"], str, str] | None:
         """What keeps a node that runs from serving: a word, what is wrong, and what to do."""
     def is_going_on(self, within_s: float) -> bool:
         """Whether its threads go on: each has turned within so many seconds, the log's in ``limits.stuck_after``."""
@@ -348,6 +363,12 @@ class Node:
         """Raises the error that stopped the node by itself, if one did."""
     def metrics_text(self) -> str:
         """Counters in the text format of Prometheus."""
+    def cluster_json(self) -> str | None:
+        """Where a member of a cluster stands, as JSON; None: a node on its own."""
+    def peer_address(self) -> str | None:
+        """Where other nodes reach a member of a cluster, with its real port; None: a node on its own."""
+    def step_down(self) -> bool:
+        """Lets another node of the cluster serve, if one can; False: a node on its own."""
     def streams_json(self) -> str:
         """Every stream, as the body of ``GET /v1/streams``."""
     def groups(

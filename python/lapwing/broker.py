@@ -16,7 +16,7 @@ from lapwing.broker_guard import stepping_down
 from lapwing.broker_node import core_errors, end, start_errors
 from lapwing.broker_notices import BrokerNotices
 from lapwing.broker_parts import bound_for_http, choosers_of, dispatcher_of, start_http
-from lapwing.broker_reload import reload_json
+from lapwing.broker_reload import check_tables_stay, reload_json, tables_of
 from lapwing.broker_tables import (
     GroupLike,
     HoldLike,
@@ -30,7 +30,7 @@ from lapwing.broker_tables import (
     stream_tables,
 )
 from lapwing.broker_view import BrokerView
-from lapwing.config import Config, node_json
+from lapwing.config import Config, cluster_json, node_json
 from lapwing.config.access_change import AccessCounts, check_still_closed
 from lapwing.config.auth import access_tables, user_names
 from lapwing.config.openness import check_listeners, users_notices
@@ -141,12 +141,16 @@ class Broker(BrokerView):
         self._node: Node | None = None
         self._http: HttpServer | None = None
         self._access = AccessCounts(None, 0)
+        self._begun: dict[str, object] = {}
         self._file = file
         self._notices = BrokerNotices(file, has_hooks=hooks is not None)
         self._audited = BrokerAudit()
 
     def start(self) -> Self:
         """Opens the log and the listeners; clients can connect on return.
+
+        A member of a cluster (``[cluster]``) takes part on return, and clients can connect to it while it is the one
+        that serves: see ``cluster``.
 
         With ``broker.user`` this process becomes that account on the way, for good.
 
@@ -167,9 +171,10 @@ class Broker(BrokerView):
             self._notices.look_at_loaded(self.config)
             http_sockets = None if on_bound is None else bound_for_http(self.config)
             with start_errors(self.config):
-                self._node = Node(node_json(self.config), dispatcher, strategies)
+                self._node = Node(node_json(self.config), dispatcher, strategies, cluster_json(self.config))
                 tables = access_tables(self.config)
                 self._access = AccessCounts.of(tables)
+                self._begun = tables_of(self.config, tables)
                 self._notices.say(users_notices(self.config, user_names(tables)))
                 self._node.start(on_bound)
                 self._audited.started(self._node, tables, self.config)
@@ -243,6 +248,8 @@ class Broker(BrokerView):
         node = self._running()
         self._notices.look(config)
         before, tables = self.config, access_tables(config)
+        if before.cluster.name is not None:
+            check_tables_stay(self._begun, config, tables)
         access = AccessCounts.of(tables)
         check_still_closed(self._access, access, config.auth)
         take_over_http = None if self._http is None else self._http.read_again()

@@ -6,8 +6,32 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from lapwing.errors import ConfigError
+
 if TYPE_CHECKING:
     from lapwing.config import Config
+
+
+def check_tables_stay(begun: Mapping[str, Any], now: Config, access: Mapping[str, Any]) -> None:
+    """All nodes of a cluster have the same users, rules, groups and topics: none can have others while they run.
+
+    Args:
+        begun: What `tables_of` gave at the start.
+        now: What the configuration says.
+        access: What ``lapwing.config.auth.access_tables`` has read of it.
+
+    Raises:
+        ConfigError: one is another.
+    """
+    tables = tables_of(now, access)
+    if changed := [name for name, table in tables.items() if begun[name] != table]:
+        remedy = "stop all nodes of the cluster, change it at all of them, and start them"
+        raise ConfigError(f"{', '.join(changed)} cannot change while a cluster runs", where="[cluster]", remedy=remedy)
+
+
+def tables_of(config: Config, access: Mapping[str, Any]) -> dict[str, object]:
+    """The tables that must be the same at all nodes of a cluster."""
+    return {"groups": config.groups, "hold": config.hold, "topics": config.topics, **access}
 
 
 def reload_json(before: Config, now: Config, access: Mapping[str, Any]) -> str:

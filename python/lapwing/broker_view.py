@@ -27,8 +27,13 @@ class BrokerView:
 
     @property
     def urls(self) -> list[str]:
-        """The MQTT listeners' URLs, with real ports."""
-        return self._running().listeners()
+        """The MQTT listeners' URLs, with real ports.
+
+        Raises:
+            BrokerError: it is a member of a cluster that stands by.
+        """
+        with core_errors():
+            return self._running().listeners()
 
     @property
     def url(self) -> str:
@@ -74,6 +79,45 @@ class BrokerView:
         """The same with what each line is about and how bad it is, and with who came and went."""
         told = [LogLine("start", "notice", one_line(line)) for line in self._notices.take()]
         return told + [LogLine.of_node(*line) for line in self._running().take_log()]
+
+    @property
+    def is_member(self) -> bool:
+        """Whether it is a member of a cluster."""
+        return self._node is not None and self._node.peer_address() is not None
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether clients can connect: always, but to a member of a cluster that stands by."""
+        return not self.is_member or (self.cluster()["role"] == "active" and self.ready)
+
+    @property
+    def peer_address(self) -> str | None:
+        """HOST:PORT where other nodes of its cluster connect; None: it is a node on its own."""
+        return self._running().peer_address()
+
+    def cluster(self) -> dict[str, Any]:
+        """Where this member of a cluster stands, as ``GET /v1/cluster`` gives it.
+
+        Raises:
+            BrokerError: it is a node on its own, or has ended.
+        """
+        with core_errors():
+            text = self._running().cluster_json()
+        if text is None:
+            raise BrokerError("this broker is no member of a cluster", remedy="see docs/cluster.md")
+        status: dict[str, Any] = json.loads(text)
+        return status
+
+    def step_down(self) -> None:
+        """Lets another node of the cluster serve in place of this one; nothing where it does not serve.
+
+        Raises:
+            BrokerError: it is a node on its own, or no other one could serve.
+        """
+        with core_errors():
+            is_member = self._running().step_down()
+        if not is_member:
+            raise BrokerError("this broker is no member of a cluster", remedy="see docs/cluster.md")
 
     def streams(self) -> list[dict[str, Any]]:
         """Every stream with its partitions' offsets, as ``GET /v1/streams`` gives them."""

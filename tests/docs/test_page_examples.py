@@ -29,6 +29,7 @@ from lapwing.lab.ports import free_ports
 
 RUN = ("sh", "python", "toml")
 DEADLINE_S = 240
+_FOR_NODES = "127.0.0.1:1890"
 
 
 def runnable() -> Iterator[object]:
@@ -57,8 +58,8 @@ class Reader:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        mqtt, http = (f"127.0.0.1:{port}" for port in free_ports(2))
-        self._ports = {"127.0.0.1:1883": mqtt, "127.0.0.1:8080": http}
+        mqtt, http, peers = (f"127.0.0.1:{port}" for port in free_ports(3))
+        self._ports = {"127.0.0.1:1883": mqtt, "127.0.0.1:8080": http, _FOR_NODES: peers}
         self._environment = clean_environment(
             LAPWING_URL=f"tcp://{mqtt}",
             LAPWING_HTTP_URL=f"http://{http}",
@@ -89,7 +90,9 @@ class Reader:
         elif block.language == "python":
             self._python(code, place)
         else:
-            (self.folder / "lapwing.toml").write_text(block.code)
+            # Listeners of clients come from the environment.
+            text = block.code.replace(_FOR_NODES, self._ports[_FOR_NODES])
+            (self.folder / "lapwing.toml").write_text(text)
             # The page's broker has the folder that this file may name too, others of this machine the ports. Nor need
             # this machine have the account that a page makes.
             look = ["show", "--config"] if block.note == "form" else ["check", "--running", "--set", "broker.user=off"]

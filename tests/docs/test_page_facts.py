@@ -143,7 +143,9 @@ def test_every_answer_of_http_is_explained() -> None:
     answers = set(re.findall(r'HttpError\(\s*(\d{3}),\s*"(\w+)"', sources))
     # A read never meets a full disk: the store has that code for its writer.
     answers |= {(status, code) for code, status in re.findall(r'"(\w+)": (\d{3}),', sources)} - {("507", "data_full")}
-    pages = "".join((DOCS / name).read_text() for name in ("streams.md", "groups.md", "sessions.md", "strangers.md"))
+    pages = "".join(
+        (DOCS / name).read_text() for name in ("streams.md", "groups.md", "sessions.md", "strangers.md", "cluster.md")
+    )
     rows = [line for line in pages.splitlines() if re.match(r"\| \d{3} ", line)]
     assert len(answers) >= 12
     for status, code in answers:

@@ -36,6 +36,8 @@ RIGHTS = {
     ("DELETE", "/v1/queues/{client:client_id}"): ADMINISTERS,
     ("GET", "/v1/bans"): OBSERVES,
     ("DELETE", "/v1/bans/{who:client_id}"): ADMINISTERS,
+    ("GET", "/v1/cluster"): OBSERVES,
+    ("POST", "/v1/cluster/step-down"): ADMINISTERS,
 }
 """Who gets further, by what there is to ask for; HEAD is GET."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")

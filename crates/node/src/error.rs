@@ -160,7 +160,7 @@ fn all_of(errors: &[BindError]) -> String {
     errors.iter().map(BindError::to_string).collect::<Vec<_>>().join("; ")
 }
 
-fn bind_code(error: &BindError) -> &'static str {
+pub(crate) fn bind_code(error: &BindError) -> &'static str {
     match error {
         BindError::Address { .. } => "address",
         BindError::Certificate { .. } => "certificate",

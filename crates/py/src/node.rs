@@ -2,6 +2,7 @@
 
 mod answers;
 mod life;
+pub(crate) mod member;
 mod state;
 
 use std::collections::BTreeMap;
@@ -9,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lapwing_node::{
-    Config, GroupQuery, HttpClaim, NodeError, ReadBy, SessionOrder, SessionQuery, StartProgress, StreamReadError,
+    ClusterTable, Config, GroupQuery, HttpClaim, Identified, NodeError, ReadBy, SessionOrder, SessionQuery,
+    StartProgress, StreamReadError,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,6 +19,7 @@ use pyo3::types::PyBytes;
 
 use self::answers::{AnswerRow, Answers, row};
 use self::life::extensions_of;
+use self::member::{MemberPlan, standby_words};
 use self::state::State;
 use crate::core_error::core_error;
 
@@ -38,31 +41,38 @@ pub(crate) struct Node {
     /// Beside the lock, which a start holds.
     progress: Arc<StartProgress>,
     answers: Answers,
+    /// A member of a cluster, with an audit trail.
+    is_trail_member: bool,
 }
 
 #[pymethods]
 impl Node {
     /// Reads and checks the configuration; nothing is opened yet. `hooks`: a `Dispatcher`; `strategies`: a `Chooser` for
-    /// each `use`.
+    /// each `use`; `cluster_json`: the table `[cluster]` of a member.
     #[new]
-    #[pyo3(signature = (config_json, hooks=None, strategies=None))]
+    #[pyo3(signature = (config_json, hooks=None, strategies=None, cluster_json=None))]
     fn new(
         py: Python<'_>,
         config_json: &str,
         hooks: Option<&Bound<'_, PyAny>>,
         strategies: Option<BTreeMap<String, Bound<'_, PyAny>>>,
+        cluster_json: Option<&str>,
     ) -> PyResult<Self> {
         let config = Config::from_json(config_json).map_err(|error| node_error(py, &error))?;
-        let extensions = extensions_of(hooks, strategies.unwrap_or_default())?;
+        let strategies = strategies.unwrap_or_default();
+        let table = cluster_json.map(ClusterTable::from_json).transpose().map_err(|error| node_error(py, &error))?;
+        let plan = table.map(|table| Box::new(MemberPlan::new(table, hooks, &strategies)));
+        let extensions = extensions_of(hooks, strategies)?;
         let progress = Arc::clone(&extensions.progress);
-        let state = Mutex::new(State::Configured(Box::new(config), extensions));
-        Ok(Node { state, progress, answers: Answers::default() })
+        let is_trail_member = plan.is_some() && config.audit.file.is_some();
+        let state = Mutex::new(State::Configured(Box::new(config), extensions, plan));
+        Ok(Node { state, progress, answers: Answers::default(), is_trail_member })
     }
 
     /// What a start would refuse of the listeners' settings and files: for each what is wrong, and what to do.
     fn listener_faults(&self, py: Python<'_>) -> Vec<(String, String)> {
         let config = match &*self.lock() {
-            State::Configured(config, _) => (**config).clone(),
+            State::Configured(config, ..) => (**config).clone(),
             _ => return Vec::new(),
         };
         let faults = py.detach(|| lapwing_node::Handle::listener_faults(&config));
@@ -86,10 +96,12 @@ impl Node {
         self.running(py, |handle| handle.listeners())
     }
 
-    /// Has an event written into the audit trail, if there is one; `refusal`: it has the rate of that kind of refusal.
+    /// Has an event written into the audit trail, if there is one; `refusal`: it has the rate of that kind of refusal. A node of
+    /// a cluster that stands by has none.
     #[pyo3(signature = (name, fields_json, refusal=None))]
     fn audit(&self, py: Python<'_>, name: &str, fields_json: &str, refusal: Option<&str>) -> PyResult<()> {
-        self.running(py, |handle| handle.audit(name, fields_json, refusal))?.map_err(|error| node_error(py, &error))
+        let written = self.running_or(py, Ok(()), |handle| handle.audit(name, fields_json, refusal))?;
+        written.map_err(|error| node_error(py, &error))
     }
 
     /// Who sends a request over HTTP, with this password or token: `("known", name, seconds)`, which is as good for so long;
@@ -104,6 +116,9 @@ impl Node {
         listener: &str,
         then: Py<PyAny>,
     ) -> PyResult<Option<AnswerRow>> {
+        if self.member().is_some_and(|member| member.serving().is_none()) {
+            return Ok(Some(row(Identified::Unavailable)));
+        }
         let answers = self.answers.sender()?;
         let claim = HttpClaim { username, password, address, listener };
         // The thread at the other end ends only with Python, and then nobody waits.
@@ -122,12 +137,14 @@ impl Node {
 
     /// Whether there is an audit trail.
     fn is_audited(&self, py: Python<'_>) -> bool {
-        self.running(py, |handle| handle.is_audited()).unwrap_or(false)
+        // A member has one while it serves.
+        self.is_trail_member || self.running(py, |handle| handle.is_audited()).unwrap_or(false)
     }
 
     /// Takes over what is read again, all of it or on an error nothing; returns for how many listeners that were certificates.
     fn reload(&self, py: Python<'_>, reload_json: &str) -> PyResult<usize> {
-        self.running(py, |handle| handle.reload(reload_json))?.map_err(|error| node_error(py, &error))
+        // Who stands by reads them when it serves.
+        self.running_or(py, Ok(0), |handle| handle.reload(reload_json))?.map_err(|error| node_error(py, &error))
     }
 
     /// True while the node accepts connections and has not failed.
@@ -136,26 +153,34 @@ impl Node {
     }
 
     /// What keeps a node that runs from serving: a word, what, what to do.
-    fn hindrance(&self, py: Python<'_>) -> Option<(&'static str, String, &'static str)> {
+    fn hindrance(&self, py: Python<'_>) -> Option<(&'static str, String, String)> {
+        if let Some(member) = self.member().filter(|member| member.serving().is_none()) {
+            let (what, remedy) = py.detach(|| standby_words(&member));
+            return Some(("standby", what, remedy));
+        }
         let found = self.running(py, |handle| handle.hindrance()).unwrap_or(None);
-        found.map(|hindrance| (hindrance.code(), hindrance.to_string(), hindrance.remedy()))
+        found.map(|hindrance| (hindrance.code(), hindrance.to_string(), hindrance.remedy().to_owned()))
     }
 
     /// Whether its threads go on: each has turned within so many seconds, the log's within `limits.stuck_after`.
     fn is_going_on(&self, py: Python<'_>, within_s: f64) -> PyResult<bool> {
         let within = Duration::try_from_secs_f64(within_s).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        self.running(py, |handle| handle.is_going_on(within))
+        // The other threads of a member answer for themselves.
+        let is_member_on = self.member().is_none_or(|member| py.detach(|| member.status().is_ok()));
+        Ok(is_member_on && self.running_or(py, true, |handle| handle.is_going_on(within))?)
     }
 
     /// Times that the disk was asked to keep what had come, and the microseconds that took.
     fn disk_syncs(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        self.running(py, |handle| handle.disk_syncs())
+        self.running_or(py, (0, 0), |handle| handle.disk_syncs())
     }
 
     /// Raises the error that stopped the node by itself, if one did.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
-        let failure = self.running(py, |handle| handle.failure())?;
-        match failure {
+        if let Some(failure) = self.member().and_then(|member| member.failure()) {
+            return Err(core_error(py, failure.code, &failure.message, &failure.remedy, &[]));
+        }
+        match self.running_or(py, None, |handle| handle.failure())? {
             None => Ok(()),
             Some(failure) => Err(core_error(py, failure.code, &failure.message, &failure.remedy, &[])),
         }
@@ -163,7 +188,27 @@ impl Node {
 
     /// Counters in the text format of Prometheus.
     fn metrics_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.running(py, |handle| lapwing_node::metrics_text(&handle.metrics()))
+        let mut metrics = self.running_or(py, Vec::new(), |handle| handle.metrics())?;
+        metrics.extend(self.as_member(py, |member| member.metrics())?.unwrap_or_default());
+        Ok(lapwing_node::metrics_text(&metrics))
+    }
+
+    /// Where a member of a cluster stands, as JSON; None for a node on its own.
+    fn cluster_json(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let status = self.as_member(py, |member| Ok((member.status()?, member.hindrance())))?;
+        let Some((status, hindrance)) = status else { return Ok(None) };
+        let text = serde_json::to_string(&member::Shown { status, hindrance });
+        text.map(Some).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// Where other nodes reach a member of a cluster, with its real port; None for a node on its own.
+    fn peer_address(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.as_member(py, |member| Ok(member.address().to_string()))
+    }
+
+    /// Lets another node of the cluster serve, if one can; False for a node on its own.
+    fn step_down(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.as_member(py, lapwing_node::Member::step_down)?.is_some())
     }
 
     /// Every stream as JSON: `{"streams": [...]}`.
@@ -264,13 +309,13 @@ impl Node {
 
     /// What the log has to tell an operator since the last call: recovery, alarms of retention.
     fn take_notices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.running(py, |handle| handle.take_notices())
+        self.running_or(py, Vec::new(), |handle| handle.take_notices())
     }
 
     /// The same with what each line is about, whether that is an alarm, and what is in it by name (JSON), and with who came
     /// and went.
     fn take_log(&self, py: Python<'_>) -> PyResult<Vec<TakenLine>> {
-        let lines = self.running(py, |handle| handle.take_log())?;
+        let lines = self.running_or(py, Vec::new(), |handle| handle.take_log())?;
         Ok(lines.into_iter().map(|line| (line.subject, line.is_alarm, line.text, line.facts)).collect())
     }
 
@@ -312,7 +357,7 @@ impl Node {
     /// Stops accepting, lets clients go in order, commits what waits.
     fn drain(&self, py: Python<'_>, timeout_s: f64) -> PyResult<()> {
         let timeout = Duration::try_from_secs_f64(timeout_s.max(0.0)).unwrap_or(Duration::MAX);
-        self.running(py, |handle| handle.drain(timeout))?.map_err(|error| node_error(py, &error))
+        self.running_or(py, Ok(()), |handle| handle.drain(timeout))?.map_err(|error| node_error(py, &error))
     }
 
     /// Ends all threads and closes the log. Does nothing when the node does not run.

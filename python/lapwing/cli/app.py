@@ -29,6 +29,7 @@ COMMANDS = {
     "sessions": "See clients' sessions, and end them.",
     "queues": "See what waits for clients, the most first, and drop it.",
     "bans": "See who is kept out for wrong passwords, and let them in.",
+    "cluster": "Make a cluster of brokers, and see how it is.",
     "store": "Look after a data folder: check, dump, repair, back up, restore.",
     "demo": "The whole path on this machine: devices, broker, stream, Spark, tables, pictures.",
     "bridge": "Carry messages between a broker and Apache Kafka.",

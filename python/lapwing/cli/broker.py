@@ -68,7 +68,8 @@ def broker(
 ) -> int:
     """Run a broker until SIGTERM or Ctrl-C.
 
-    Prints each listener's address, then "ready"; a start that takes longer than a second says how much of the log it
+    Prints each listener's address, then "ready"; a member of a cluster says on standard error when it serves, and
+    where. A start that takes longer than a second says how much of the log it
     has read. The first SIGTERM or Ctrl-C drains: no new connections,
     clients are let go in order, what waits is committed (broker.drain at most), exit code 0. A second one
     stops at once. SIGHUP reads users, rules, topics, groups and certificates again.
@@ -116,7 +117,8 @@ def broker(
             except OSError as error:
                 # Whoever waits for these lines has left, or has no room for them: clients can connect all the same.
                 give_up(sys.stdout.fileno())
-                log.warning(f"standard output takes nothing: {error.strerror}; listens at {', '.join(running.urls)}")
+                places = ", ".join(url for _, url in _listeners(running))
+                log.warning(f"standard output takes nothing: {error.strerror}; listens at {places}")
 
         return serve(running, on_ready, config=read, log=log)
 
@@ -126,9 +128,15 @@ def _flags(given: Mapping[str, tuple[str, object]]) -> dict[str, tuple[str, obje
     return {f"broker.{key}": (flag, value) for flag, (key, value) in given.items() if value not in (None, [])}
 
 
+def _listeners(running: Broker) -> list[tuple[str, str]]:
+    """Who can connect where. A member of a cluster opens its listeners for clients when it serves, and says so then."""
+    at = running.peer_address
+    places = [("mqtt", url) for url in running.urls] if at is None else [("cluster", at)]
+    return places + ([("http", running.http_url)] if running.config.broker.http is not None else [])
+
+
 def _announce(running: Broker, *, as_json: bool) -> None:
-    http = [("http", running.http_url)] if running.config.broker.http is not None else []
-    for protocol, url in [("mqtt", url) for url in running.urls] + http:
+    for protocol, url in _listeners(running):
         if as_json:
             echo_json({"event": "listening", "protocol": protocol, "url": url})
         else:

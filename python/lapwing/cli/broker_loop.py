@@ -21,6 +21,7 @@ from lapwing.cli.received import Received
 from lapwing.cli.signals import taken
 from lapwing.cli.start_progress import start_told
 from lapwing.errors import LapwingError
+from lapwing.log.cluster_watch import ClusterWatch
 from lapwing.log.disk_watch import DiskWatch
 from lapwing.log.printer import LogPrinter
 from lapwing.supervisor import Supervisor
@@ -64,6 +65,9 @@ class _Serving:
         self._supervisor = Supervisor()
         self._certificates_at = time.monotonic() + _CERTIFICATES_INTERVAL_S
         self._disk = DiskWatch(broker.config.broker.data, broker.disk_syncs)
+        self._cluster = None
+        if broker.config.cluster.name is not None:
+            self._cluster = ClusterWatch(broker.cluster, lambda: broker.urls)
         self._unheeded: set[int] = set()
         self._start_is_over_at = 0.0
 
@@ -74,7 +78,7 @@ class _Serving:
         try:
             self._tell()
             on_ready()
-            self._supervisor.ready(f"listens at {', '.join(self._broker.urls)}")
+            self._supervisor.ready(self._what_it_does())
             self._start_is_over_at = time.monotonic() + _START_IS_OVER_S
             self._wait_for_end(config)
         except BaseException:
@@ -82,6 +86,11 @@ class _Serving:
             raise
         self._supervisor.stopping()
         return self._drain()
+
+    def _what_it_does(self) -> str:
+        if self._broker.config.cluster.name is not None:
+            return f"is a node of a cluster, at {self._broker.peer_address}"
+        return f"listens at {', '.join(self._broker.urls)}"
 
     def _give_back_start(self) -> None:
         try:
@@ -130,6 +139,9 @@ class _Serving:
             self._log.line(line)
         if self._broker.config.broker.durability == "disk" or self._broker.config.streams:
             for line in self._disk.look():
+                self._log.line(line)
+        if self._cluster is not None:
+            for line in self._cluster.look():
                 self._log.line(line)
         if time.monotonic() >= self._certificates_at:
             self._certificates_at = time.monotonic() + _CERTIFICATES_INTERVAL_S

@@ -21,7 +21,7 @@ class MadeBroker:
 
     def __init__(self, is_going_on: bool) -> None:
         section = SimpleNamespace(data=Path("data"), durability="memory", drain=0)
-        self.config = SimpleNamespace(broker=section, streams={})
+        self.config = SimpleNamespace(broker=section, streams={}, cluster=SimpleNamespace(name=None))
         self.urls = ("tcp://127.0.0.1:1",)
         self.within_s: list[float] = []
         self._is_going_on = is_going_on

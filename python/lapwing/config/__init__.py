@@ -11,6 +11,7 @@ from lapwing.config.audit import AuditSection
 from lapwing.config.auth import AuthSection, access_json
 from lapwing.config.bridge import BridgeSection, ToKafka, ToMqtt
 from lapwing.config.bridge_sides import BridgeKafka, BridgeMqtt
+from lapwing.config.cluster import ClusterSection, cluster_json
 from lapwing.config.dispatch import DispatchSection
 from lapwing.config.envelope import EnvelopeSection
 from lapwing.config.events import EventsSection
@@ -38,6 +39,7 @@ __all__ = [
     "BridgeMqtt",
     "BridgeSection",
     "BrokerSection",
+    "ClusterSection",
     "Config",
     "DispatchSection",
     "EnvelopeSection",
@@ -60,6 +62,7 @@ __all__ = [
     "ToMqtt",
     "TopicConfig",
     "access_json",
+    "cluster_json",
     "load",
     "node_json",
 ]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Level = Literal["info", "notice", "warning", "off"]
 Subject = Literal[
     "memory", "disk", "retention", "log", "clock", "audit", "stalled", "start", "group", "refused", "clients", "lost",
-    "hooks", "strategies", "http", "other",
+    "hooks", "strategies", "http", "cluster", "other",
 ]  # fmt: skip
 """The kinds of notices, and what HTTP says through Python's logging; whatever else is logged there is "other"."""
 SUBJECTS: tuple[str, ...] = get_args(Subject)

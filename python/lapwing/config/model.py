@@ -32,6 +32,7 @@ from lapwing.config.addresses import parse_http_address, parse_listen_url
 from lapwing.config.audit import AuditSection
 from lapwing.config.auth import AuthSection, access_tables, guess_table
 from lapwing.config.bridge import BridgeSection
+from lapwing.config.cluster import ClusterSection, cluster_problems
 from lapwing.config.dispatch import DispatchSection
 from lapwing.config.envelope import EnvelopeSection
 from lapwing.config.events import EventsSection
@@ -169,6 +170,7 @@ class Config(BaseSettings):
     sys: SysSection = SysSection()
     events: EventsSection = EventsSection()
     audit: AuditSection = AuditSection()
+    cluster: ClusterSection = ClusterSection()
     envelope: EnvelopeSection = EnvelopeSection()
     streams: dict[StreamName, StreamConfig] = Field(default={}, max_length=_STREAMS_MAX)
     topics: Topics = {}
@@ -199,6 +201,12 @@ class Config(BaseSettings):
             if durability == "disk" and self.broker.durability == "memory"
         ]
         if wrong:
+            raise ValidationError.from_exception_data("Config", wrong)
+        return self
+
+    @model_validator(mode="after")
+    def _a_member_keeps_all_it_has(self) -> Self:
+        if wrong := [_at(path, value, why) for path, value, why in cluster_problems(self)]:
             raise ValidationError.from_exception_data("Config", wrong)
         return self
 

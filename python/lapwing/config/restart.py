@@ -18,6 +18,7 @@ AT_START = (
     "sys",
     "events",
     "audit",
+    "cluster",
     "envelope",
     "streams",
     "dispatch",

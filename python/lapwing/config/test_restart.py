@@ -22,6 +22,7 @@ OTHER = {
     "sys": {"interval": "77s"},
     "events": {"clients": True},
     "audit": {"file": "audit.jsonl"},
+    "cluster": {"name": "north"},
     "envelope": {"stamp": "always"},
     "streams": {"s": {"filter": "a"}},
     "dispatch": {"metrics_label_bytes_max": 77},

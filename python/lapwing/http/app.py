@@ -19,6 +19,7 @@ from lapwing._core import CoreError
 from lapwing.http.audited import Audited
 from lapwing.http.bans import Bans
 from lapwing.http.caller import caller_of
+from lapwing.http.cluster import Cluster
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import answer_defect, answer_http_error, answer_routing_error
 from lapwing.http.gate import Gate
@@ -91,6 +92,7 @@ def routes_of(node: Node, settings: HttpSection, counters: HttpCounters) -> list
     groups = Groups(node, body_timeout_s=settings.keep_alive / 1000)
     sessions = Sessions(node)
     bans = Bans(node)
+    cluster = Cluster(node)
     health = Health(node, counters)
     return [
         Route("/v1/streams", streams.index),
@@ -113,6 +115,8 @@ def routes_of(node: Node, settings: HttpSection, counters: HttpCounters) -> list
         # An address may have a slash in it, and a user name anything.
         Route("/v1/bans", bans.index),
         Route("/v1/bans/{who:client_id}", bans.lift, methods=["DELETE"]),
+        Route("/v1/cluster", cluster.index),
+        Route("/v1/cluster/step-down", cluster.step_down, methods=["POST"]),
         Route("/healthz", health.alive),
         Route("/readyz", health.ready),
         Route("/metrics", health.metrics),
@@ -137,6 +141,9 @@ class Health:
         # other requests share may each wait for the node, and who starts and watches processes would wait behind them.
         self._threads = self._threads or anyio.CapacityLimiter(_READY_THREADS)
         if not await anyio.to_thread.run_sync(self._node.ready, limiter=self._threads):
+            standing_by = await anyio.to_thread.run_sync(self._node.hindrance, limiter=self._threads)
+            if standing_by is not None and standing_by[0] == "standby":
+                raise HttpError(503, *standing_by)
             raise HttpError(503, "not_ready", "the broker does not accept connections", "wait, or see the broker's log")
         if hindrance := await anyio.to_thread.run_sync(self._node.hindrance, limiter=self._threads):
             raise HttpError(503, *hindrance)

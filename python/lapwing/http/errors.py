@@ -22,6 +22,8 @@ _STATUS_OF_CORE = {
     "reader_taken": 403,
     "config": 400,
     "state": 503,
+    "standby": 503,
+    "no_successor": 409,
     "no_answer": 503,
 }
 
@@ -65,7 +67,7 @@ async def answer_routing_error(request: Request, error: Exception) -> JsonAnswer
         f"no such path: {request.url.path}",
         "known: /v1/streams, /v1/streams/NAME, /v1/streams/NAME/PARTITION, /v1/streams/NAME/readers/READER,"
         " /v1/groups, /v1/groups/NAME, /v1/sessions, /v1/sessions/CLIENT, /v1/queues,"
-        " /v1/queues/CLIENT, /v1/clients, /v1/clients/CLIENT, /healthz, /readyz, /metrics",
+        " /v1/queues/CLIENT, /v1/clients, /v1/clients/CLIENT, /v1/cluster, /healthz, /readyz, /metrics",
     ).response()
 
 

@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lapwing.http.caller import known_caller
 from lapwing.http.refusals import REFUSED, Refusals
+from lapwing.http_listener.kept_places import OPEN_PATHS
 
 
 class Told:
@@ -27,6 +28,8 @@ class Told:
         await self._app(scope, receive, noting_send)
 
     def _note(self, scope: Scope, status: int) -> None:
+        if status == 503 and scope["path"] in OPEN_PATHS:
+            return  # nobody was refused: the broker does not serve, and says why
         caller = known_caller(scope)
         # Of credentials that do not hold the node tells; a 503 to somebody who is known says what is busy.
         if (status == 401 and "authorization" in Headers(scope=scope)) or (status == 503 and caller is not None):

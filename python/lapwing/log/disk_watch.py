@@ -152,7 +152,8 @@ class DiskWatch:
 
     def _look_at_syncs(self) -> Iterator[LogLine]:
         count, spent_us = self._syncs()
-        syncs, took_us = count - self._before[0], spent_us - self._before[1]
+        # They begin anew with each serving of a member of a cluster.
+        syncs, took_us = max(count - self._before[0], 0), max(spent_us - self._before[1], 0)
         self._before = (count, spent_us)
         if syncs <= 0:
             return

@@ -10,9 +10,10 @@ use super::tree::{Entry, Table, Value, find};
 use crate::fault::{Fault, Faults};
 
 /// Of a key that is set to something: where it is, and what to do without it.
-const KEYS: [(&[&str], &str); 3] = [
+const KEYS: [(&[&str], &str); 4] = [
     (&["hooks", "use"], "hooks are Python: remove it, or start lapwing broker"),
     (&["broker", "user"], "start it as that account (User= of systemd, setpriv), and remove it"),
+    (&["cluster"], "lapwingd is no member of a cluster yet: remove it, or start lapwing broker"),
     (&["bridge"], "the bridge is Python: give lapwing bridge a file of its own"),
 ];
 /// What is known here of `[http]`.

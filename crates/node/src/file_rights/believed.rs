@@ -22,7 +22,7 @@ enum Holds {
 }
 use Holds::{NoSecret, PerhapsTheKey, Secrets};
 
-const KEYS: [(&str, Holds); 7] = [
+const KEYS: [(&str, Holds); 10] = [
     ("auth.users", Secrets),
     ("auth.jwt.secret_file", Secrets),
     ("auth.jwt.key_files", NoSecret),
@@ -30,6 +30,9 @@ const KEYS: [(&str, Holds); 7] = [
     ("auth.jwt.jwks_ca", NoSecret),
     ("auth.http.ca", NoSecret),
     ("auth.http.authorization_file", Secrets),
+    ("cluster.certificate", NoSecret),
+    ("cluster.key", Secrets),
+    ("cluster.ca", NoSecret),
 ];
 const OF_HTTP: [(&str, Holds); 4] =
     [("certificate", PerhapsTheKey), ("key", Secrets), ("client_ca", NoSecret), ("crl", NoSecret)];

@@ -8,7 +8,7 @@ use lapwing_replica::NotStarted;
 use lapwing_transport::BindError;
 use thiserror::Error;
 
-use crate::error::NodeError;
+use crate::error::{NodeError, bind_code};
 use crate::replica::ReplicaError;
 
 /// What went wrong.
@@ -61,9 +61,47 @@ pub enum MemberError {
         /// Its words.
         words: String,
     },
+    /// Nobody could serve in its place.
+    #[error("no other node that votes is connected: there is nobody to serve in place of this one")]
+    NoSuccessor,
+    /// Its thread has panicked: its state is unknown.
+    #[error("a thread of the node stopped unexpectedly: this is a defect of Lapwing")]
+    Panicked,
     /// Its thread has ended.
     #[error("the node has ended")]
     Ended,
+}
+
+impl MemberError {
+    /// A short, stable name of the kind of error, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            MemberError::Node(error) => error.code(),
+            MemberError::Bind(error) => bind_code(error),
+            MemberError::Replica(_) | MemberError::NotStarted(_) | MemberError::NoMember { .. } => "data_folder",
+            MemberError::Authority(_) | MemberError::OtherCertificate { .. } => "certificate",
+            MemberError::System { .. } => "system",
+            MemberError::Frame(_) | MemberError::Panicked => "defect",
+            MemberError::Refused { .. } => "refused_by_cluster",
+            MemberError::NoSuccessor => "no_successor",
+            MemberError::Ended => "state",
+        }
+    }
+
+    /// What to do about it; empty where its text says that.
+    pub fn remedy(&self) -> String {
+        match self {
+            MemberError::Node(error) => error.remedy(),
+            MemberError::Bind(error) => error.remedy(),
+            MemberError::Refused { .. } => {
+                "Take this node out with `lapwing cluster remove`, empty its folder, and join anew.".into()
+            }
+            MemberError::Panicked => {
+                "Start it again: nothing acknowledged is lost; and report it with its last lines.".into()
+            }
+            _ => String::new(),
+        }
+    }
 }
 
 impl From<ReplicaError> for MemberError {

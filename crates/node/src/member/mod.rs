@@ -12,6 +12,7 @@ mod disk;
 mod door;
 mod error;
 mod fetch;
+mod figures;
 mod found;
 mod lease;
 mod links;
@@ -21,6 +22,7 @@ mod serving;
 mod settings;
 mod snapshots;
 mod status;
+mod table;
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -40,6 +42,8 @@ use self::core::{Core, Found};
 use crate::config::Config;
 use crate::event_loop::EventLoop;
 use crate::handle::Handle;
+use crate::life::Failure;
+use crate::metrics::Metric;
 use crate::opened_log::{KeptReader, LogReaders, MemberLog};
 use crate::replica::{self, Identity, Started, StartedLog};
 use disk::{Disk, DiskParts};
@@ -56,6 +60,7 @@ pub(crate) use news::features;
 pub use serving::MakeExtensions;
 pub use settings::MemberConfig;
 pub use status::{MemberStatus, NodeStatus};
+pub use table::ClusterTable;
 
 /// A running member.
 pub struct Member {
@@ -150,7 +155,7 @@ impl Member {
                 Ok(ended) => ended.unwrap_or_else(note),
                 Err(panic) => {
                     // Its state is unknown: the lease has an end of its own, and the serving is told.
-                    note(MemberError::Ended);
+                    note(MemberError::Panicked);
                     let _ = to_serving.send(ServingOrder::End(Ending::Unconfirmed));
                     resume_unwind(panic);
                 }
@@ -179,9 +184,24 @@ impl Member {
         self.door.status()
     }
 
-    /// Lets another node serve, if one can.
-    pub fn step_down(&self) {
+    /// What it counts, beside what a node counts that serves.
+    ///
+    /// # Errors
+    /// `Ended`.
+    pub fn metrics(&self) -> Result<Vec<Metric>, MemberError> {
+        Ok(figures::figures(&self.door.status()?))
+    }
+
+    /// Lets another node serve; nothing where this one does not.
+    ///
+    /// # Errors
+    /// `NoSuccessor`: there is no other voter to be seen. `Ended`.
+    pub fn step_down(&self) -> Result<(), MemberError> {
+        if !self.door.status()?.has_successor() {
+            return Err(MemberError::NoSuccessor);
+        }
         self.door.ask(Order::StepDown);
+        Ok(())
     }
 
     /// Why it did not serve when it was to, if that was so at the last try; it tries again.
@@ -189,9 +209,12 @@ impl Member {
         self.hindrance.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The first thing that has failed, in words; the process is to end then.
-    pub fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string)
+    /// The first thing that has failed; the process is to end then.
+    pub fn failure(&self) -> Option<Failure> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let told =
+            |error: &MemberError| Failure { code: error.code(), message: error.to_string(), remedy: error.remedy() };
+        failure.as_ref().map(told)
     }
 
     /// Ends its serving, commits what it can, closes the log. A second call does nothing.

@@ -29,8 +29,8 @@ pub(super) enum ServingOrder {
     Stop,
 }
 
-/// Makes the user's own code for a serving: each has its own.
-pub type MakeExtensions = Box<dyn FnMut() -> Extensions + Send>;
+/// Makes the user's own code for a serving: each has its own. Or says why it cannot be.
+pub type MakeExtensions = Box<dyn FnMut() -> Result<Extensions, String> + Send>;
 
 /// The node that serves, while one does.
 #[derive(Clone, Default)]
@@ -72,18 +72,24 @@ impl ServingThread {
     }
 
     fn begin(&mut self) {
-        let opened = OpenedLog::replicated(self.door.clone(), self.readers.clone(), &self.config);
-        match Handle::serve(self.config.clone(), Some(opened), (self.make_extensions)()) {
+        match self.serve() {
             Ok(handle) => {
                 self.hindrance(None);
                 drop(self.current.set(Some(Arc::new(handle))));
             }
-            Err(not_served) => {
+            Err(why) => {
                 // A port that is taken, a file that is missing: another node may serve, and this one tries again later.
-                self.hindrance(Some(not_served.close().to_string()));
+                self.hindrance(Some(why));
                 self.door.ask(Order::NotServed);
             }
         }
+    }
+
+    fn serve(&mut self) -> Result<Handle, String> {
+        let extensions = (self.make_extensions)()?;
+        let opened = OpenedLog::replicated(self.door.clone(), self.readers.clone(), &self.config);
+        let served = Handle::serve(self.config.clone(), Some(opened), extensions);
+        served.map_err(|not_served| not_served.close().to_string())
     }
 
     /// `may_speak`: this node may still say something to its clients.

@@ -38,6 +38,14 @@ pub struct MemberStatus {
     pub refusals: BTreeMap<u8, String>,
 }
 
+impl MemberStatus {
+    /// Whether another voter is there, who could serve.
+    pub(super) fn has_successor(&self) -> bool {
+        let could_serve = |node: &NodeStatus| node.node != self.node && node.standing == "voter" && node.is_connected;
+        self.nodes.iter().any(could_serve)
+    }
+}
+
 /// One node, as this one sees it.
 #[derive(Clone, Debug, Serialize)]
 pub struct NodeStatus {
@@ -109,8 +117,11 @@ fn nodes(core: &Core) -> Vec<NodeStatus> {
 
 /// What a node lacks of the groups that this one leads, if that is all of them.
 fn behind(core: &Core, node: u8) -> Option<u64> {
-    if node == core.own.node.value() || core.replica.observed().leads != u16::MAX {
+    if core.replica.observed().leads != u16::MAX {
         return None;
+    }
+    if node == core.own.node.value() {
+        return Some(0);
     }
     let lack = |group| {
         let peers = core.replica.engine(group).peers();

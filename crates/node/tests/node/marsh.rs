@@ -53,7 +53,7 @@ impl Marsh {
     }
 
     pub fn try_start(&self, config: Config, settings: &MemberConfig) -> Result<Member, MemberError> {
-        Member::start(config, settings, Box::new(Extensions::default))
+        Member::start(config, settings, Box::new(|| Ok(Extensions::default())))
     }
 
     /// Times are short: nobody waits for an election longer than it takes.

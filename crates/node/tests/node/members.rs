@@ -77,7 +77,8 @@ fn a_cluster_of_one_goes_on_with_its_folder() {
         MemberConfig::new(vec![port], vec!["127.0.0.1:1890".into()], files.certificate, files.key, files.ca);
     (settings.heartbeat_ms, settings.election_ms) = (100, 300);
     for start in 1..=2 {
-        let member = Member::start(config.clone(), &settings, Box::new(Extensions::default)).expect("a member");
+        let member =
+            Member::start(config.clone(), &settings, Box::new(|| Ok(Extensions::default()))).expect("a member");
         let members = [Some(member)];
         let (_, handle) = active(&members);
         let (mut keeper, is_present) = Client::connect_with(&handle, &lasting("keeper"));
@@ -101,7 +102,7 @@ fn who_steps_down_stands_by() {
     let (first, handle) = active(&members);
     crate::connect(&handle, "publisher").publish_retained("state", b"1");
     drop(handle);
-    members[first].as_ref().expect("it runs").step_down();
+    members[first].as_ref().expect("it runs").step_down().expect("somebody else");
     let another = |place: usize| place != first && members[place].as_ref().is_some_and(|one| one.serving().is_some());
     until("another one", &members, || (0..3).any(another));
     let (place, handle) = active(&members);
@@ -153,7 +154,7 @@ fn a_copied_folder_is_sent_away() {
         let elsewhere = "127.0.0.1:0".parse().expect("an address");
         let settings = MemberConfig { listen: vec![elsewhere], ..marsh.settings(copied) };
         let twin = marsh.try_start(on_disk(&copy), &settings).expect("it looks whole from inside");
-        let is_told = || twin.failure().is_some_and(|words| words.contains("one of the folders is a copy"));
+        let is_told = || twin.failure().is_some_and(|failure| failure.message.contains("one of the folders is a copy"));
         until("sent away", &members, is_told);
         assert!(members.iter().flatten().all(|member| member.failure().is_none()));
     }

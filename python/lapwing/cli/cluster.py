@@ -1,0 +1,97 @@
+"""``lapwing cluster init|status|step-down``: brokers that keep copies of what each other has acknowledged."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from lapwing.cli.cluster_table import CLUSTER_HEAD, exit_code, node_row, summary
+from lapwing.cli.common import ConfigFile, Settings, echo_json, examples, table
+from lapwing.cli.http_api import HttpApi
+from lapwing.cli.http_options import Asked, asks_broker
+from lapwing.cli.session_options import Json
+from lapwing.errors import BrokerError, LapwingError
+
+app = typer.Typer(
+    help="Make a cluster of brokers, and see how it is.", context_settings={"help_option_names": ["-h", "--help"]}
+)
+
+
+class NoClusterError(BrokerError):
+    """The broker that was asked is a node on its own."""
+
+
+_KINDS: dict[str, type[LapwingError]] = {"no_cluster": NoClusterError}
+
+
+def _api(asked: Asked) -> HttpApi:
+    return HttpApi(*asked, kinds=_KINDS, other=BrokerError)
+
+
+@app.command(
+    epilog=examples(
+        "lapwing cluster init --config n1.toml && lapwing broker --config n1.toml",
+        "lapwing cluster init --set cluster.name=n1 --set broker.data=/var/lib/lapwing --cluster-name marsh",
+    )
+)
+def init(
+    config: ConfigFile = None,
+    cluster_name: Annotated[
+        str, typer.Option("--cluster-name", metavar="NAME", help="What people call the cluster.")
+    ] = "lapwing",
+    settings: Settings = [],  # noqa: B006 (typer copies it)
+    json_: Json = False,
+) -> None:
+    """Make the data folder of a stopped broker that of the first node of a new cluster.
+
+    All that the folder has goes on; a broker on its own refuses it from then on. The configuration has [cluster] with
+    a name. The folder gets the cluster's own authority and this node's certificate.
+    """
+    from lapwing._core import cluster_found
+    from lapwing.broker_node import core_errors
+    from lapwing.config import cluster_json, load, node_json
+
+    given = load(config, settings=settings).config
+    text = cluster_json(given)
+    if text is None:
+        from lapwing.errors import ConfigError
+
+        remedy = 'add [cluster] with name = "n1", what people call this node'
+        raise ConfigError("there is no [cluster] in the configuration", where=str(config or ""), remedy=remedy)
+    with core_errors():
+        cluster_found(node_json(given), text, cluster_name)
+    if json_:
+        echo_json({"cluster": cluster_name, "node": given.cluster.name, "data": str(given.broker.data)})
+        return
+    typer.echo(f"{given.broker.data}: {given.cluster.name} is the first node of cluster {cluster_name}")
+
+
+@app.command(epilog=examples("lapwing cluster status", "lapwing cluster status --json | jq .role"))
+@asks_broker
+def status(asked: Asked, json_: Json = False) -> None:
+    """Show who belongs to the cluster and who serves, as one node sees it; a node that stands by answers too.
+
+    Exit code 0: all nodes are there and one serves; 1: one serves, and not all are there; 2: none serves.
+    """
+    _, body = _api(asked).request("GET", "/v1/cluster")
+    found: dict[str, Any] = json.loads(body)
+    if json_:
+        echo_json(found)
+    else:
+        typer.echo(table([node_row(node, found) for node in found["nodes"]], CLUSTER_HEAD))
+        for line in summary(found):
+            typer.echo(line, err=True)
+    if code := exit_code(found):
+        raise typer.Exit(code)
+
+
+@app.command(
+    "step-down", epilog=examples("lapwing cluster step-down", "lapwing cluster step-down --url http://n1:8080")
+)
+@asks_broker
+def step_down(asked: Asked) -> None:
+    """Let another node serve in place of the one that is asked: its clients are closed, then it hands over."""
+    _api(asked).request("POST", "/v1/cluster/step-down")
+    typer.echo("asked: see lapwing cluster status for who serves")

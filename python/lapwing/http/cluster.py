@@ -1,0 +1,59 @@
+"""``/v1/cluster``: where this node of a cluster stands, and who else belongs to it."""
+
+from __future__ import annotations
+
+import json
+from typing import Protocol
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from lapwing.http.caller import caller_of
+from lapwing.http.of_node import of_node
+from lapwing.http.query import check_names
+from lapwing.http_listener.http_error import HttpError
+from lapwing.json_answer import JsonAnswer
+
+
+def _alone() -> HttpError:
+    what = "this broker is no member of a cluster"
+    return HttpError(404, "no_cluster", what, "see docs/cluster.md: [cluster], and lapwing cluster init")
+
+
+class ClusterNode(Protocol):
+    """What this room asks of the node."""
+
+    def cluster_json(self) -> str | None:
+        """Where it stands; None: it is a node on its own."""
+
+    def step_down(self) -> bool:
+        """Lets another node serve; False: it is a node on its own."""
+
+
+class Cluster:
+    """Who may ``observe`` sees it; to step down takes ``admin``. It answers at a node that stands by, too."""
+
+    def __init__(self, node: ClusterNode) -> None:
+        self._node = node
+
+    async def index(self, request: Request) -> Response:
+        """``GET /v1/cluster``: this node's role and term, and every node as this one sees it."""
+        caller_of(request.scope).need_to_observe()
+        check_names(request.query_params, ())
+        status = await of_node(self._node.cluster_json)
+        if status is None:
+            raise _alone()
+        return JsonAnswer(json.loads(status))
+
+    async def step_down(self, request: Request) -> Response:
+        """``POST /v1/cluster/step-down``: another node is to serve; ``GET /v1/cluster`` says when it does."""
+        caller_of(request.scope).need_to_administer()
+        check_names(request.query_params, ())
+        status = await of_node(self._node.cluster_json)
+        if status is None:
+            raise _alone()
+        role = json.loads(status)["role"]
+        if role == "standby":
+            raise HttpError(409, "standby", "this node does not serve", "ask the one that does: lapwing cluster status")
+        await of_node(self._node.step_down)
+        return JsonAnswer({"asked": True})
