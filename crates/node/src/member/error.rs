@@ -61,6 +61,27 @@ pub enum MemberError {
         /// Its words.
         words: String,
     },
+    /// Only the leader of the metadata group can do that.
+    #[error("{}", elsewhere(*.leader))]
+    NotLeader {
+        /// Who leads, as far as this node knows.
+        leader: Option<u8>,
+    },
+    /// The cluster does not take what was to be said, or it would do harm.
+    #[error("{0}")]
+    Unsaid(String),
+    /// It was proposed, and nobody can say what came of it.
+    #[error("no answer came in time, and it may hold all the same: look with `lapwing cluster status`, then try again")]
+    Unanswered,
+    /// A token could not be made.
+    #[error(
+        "this cluster's certificates are of an authority of its owner's, whose key is not here: have a certificate issued for \
+         the next node, and nobody needs a token"
+    )]
+    NoAuthority,
+    /// It did not join.
+    #[error("{0}")]
+    Join(#[from] super::join::JoinError),
     /// Its thread has ended.
     #[error("the node has ended")]
     Ended,
@@ -72,5 +93,12 @@ impl From<ReplicaError> for MemberError {
             ReplicaError::Node(error) => MemberError::Node(error),
             other => MemberError::Replica(other.to_string()),
         }
+    }
+}
+
+fn elsewhere(leader: Option<u8>) -> String {
+    match leader {
+        Some(leader) => format!("node {leader} leads the cluster: do it there"),
+        None => "nobody leads the cluster at the moment: try again".to_owned(),
     }
 }

@@ -66,6 +66,20 @@ fn a_learner_gets_everything_and_no_vote() {
     trio.node(3).campaign().expect("it has a vote again");
 }
 
+/// A new leader whose term nothing is committed of yet: does it change nobody?
+#[test]
+fn a_leader_changes_nobody_before_its_term_is_committed() {
+    let mut engine =
+        lapwing_raft::Engine::new(&crate::trio::config(1), LogTail::founded(&[1])).expect("a log that is whole");
+    engine.campaign().expect("it may lead");
+    let changes = [change(2, Standing::Learner)];
+    assert_eq!(engine.propose_membership(&changes), Err(NotDone::TermNotCommitted));
+    let turn = engine.turn();
+    engine.persisted(turn.number).expect("it lives");
+    engine.turn();
+    assert_eq!(engine.propose_membership(&changes), Ok(3));
+}
+
 /// Are changes refused that lead nowhere?
 #[test]
 fn changes_that_lead_nowhere_are_refused() {
