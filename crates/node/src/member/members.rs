@@ -11,7 +11,7 @@ use lapwing_raft::Role;
 use super::core::Core;
 use super::error::MemberError;
 use super::joining::{Next, judge};
-use super::membership::{self, CAUGHT_UP_ENTRIES, GroupView};
+use super::membership::{self, GroupView, has_caught_up};
 use super::raft_thread::RaftThread;
 use crate::log::now_us;
 
@@ -96,10 +96,8 @@ impl Core {
     fn group_views(&self) -> Vec<GroupView> {
         let view = |group| {
             let (engine, last) = (self.replica.engine(group), self.replica.status(group).last);
-            let is_near = |peer: &lapwing_raft::Peer| {
-                peer.is_active && !peer.needs_snapshot && last.saturating_sub(peer.matched) <= CAUGHT_UP_ENTRIES
-            };
-            let caught_up = engine.peers().into_iter().filter(is_near).map(|peer| peer.node).collect();
+            let peers = engine.peers().into_iter().filter(|peer| has_caught_up(peer, last));
+            let caught_up = peers.map(|peer| peer.node).collect();
             GroupView { group, membership: engine.membership().clone(), caught_up }
         };
         GroupNumber::all().map(view).collect()

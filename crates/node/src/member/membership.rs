@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lapwing_cluster::{ClusterState, Entry, NodeId, Standing};
 use lapwing_peer::GroupNumber;
-use lapwing_raft::{Change, Membership, Standing as InGroup};
+use lapwing_raft::{Change, Membership, Peer, Standing as InGroup};
 
 use crate::replica::raft_id;
 
 /// Entries of Raft of one group that somebody may lack and still be called caught up: while there is load somebody always lacks
 /// the newest.
-pub(super) const CAUGHT_UP_ENTRIES: u64 = 64;
+const CAUGHT_UP_ENTRIES: u64 = 64;
 
 /// One group as its leader sees it.
 #[derive(Clone, Debug)]
@@ -82,6 +82,13 @@ fn standing(membership: &Membership, node: u64) -> InGroup {
         () if membership.learners.contains(&node) => InGroup::Learner,
         () => InGroup::Gone,
     }
+}
+
+/// Whether a node is there and lacks next to nothing of a log that ends at `last`. Who was never heard has nothing, however short the
+/// log is; an engine takes it for active at first.
+pub(super) fn has_caught_up(peer: &Peer, last: u64) -> bool {
+    let lacks = last.saturating_sub(peer.matched);
+    peer.matched > 0 && peer.is_active && !peer.needs_snapshot && lacks <= CAUGHT_UP_ENTRIES
 }
 
 /// Whether a member may be taken out, by who is connected to the leader `own`.
@@ -200,6 +207,16 @@ mod tests {
         settle(&mut state, &mut views);
         assert_eq!(state.voters().collect::<Vec<_>>(), [NodeId(1), NodeId(2)]);
         assert!(views.iter().all(|view| view.membership == Membership::of(&[1, 2])));
+    }
+
+    /// Is somebody who was never heard, who waits for a snapshot, is away or far behind not taken for caught up?
+    #[test]
+    fn who_has_nothing_has_not_caught_up() {
+        let near = Peer { node: 2, matched: 90, needs_snapshot: false, is_active: true };
+        assert!(has_caught_up(&near, 90) && has_caught_up(&near, 154) && !has_caught_up(&near, 155));
+        assert!(!has_caught_up(&Peer { matched: 0, ..near }, 5));
+        assert!(!has_caught_up(&Peer { needs_snapshot: true, ..near }, 90));
+        assert!(!has_caught_up(&Peer { is_active: false, ..near }, 90));
     }
 
     /// A leader that comes when some groups were changed: does it end what was begun, though nobody is caught up at the moment?

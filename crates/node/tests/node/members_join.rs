@@ -181,6 +181,10 @@ fn a_newcomer_fits_in() {
     assert!(newcomer.refused(&text).contains("correct it"));
     newcomer.name = "east".into();
     newcomer.join(&text).expect("it joins");
+    // It is not there and has nothing: the one that votes does so alone, and goes on.
+    until("in all groups", &members, || {
+        seen(&status(&members, 0), 2).is_some_and(|seen| seen.standing == "learner" && seen.behind.is_some())
+    });
     // As a crash leaves it that came before the identity.
     std::fs::remove_file(newcomer.dir().join("cluster.json")).expect("there was one");
     newcomer.name = "again".into();
