@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use lapwing_cluster::{ClusterState, Entry};
-use lapwing_peer::{GroupNumber, NodeId};
+use lapwing_peer::{GroupNumber, JoinAsk, NodeId};
 use lapwing_raft::{Position, Role};
 use lapwing_replica::{Body, Committed, Replica, Stop, Turn, Write};
 use lapwing_store::journal::JournalReader;
 
 use super::error::MemberError;
 use super::fetch;
+use super::joining::{Asked, Desk};
 use super::links::{Hear, Introduced, Own, level_of};
 use crate::data_groups::{DataGroups, Extents};
 use crate::log::Growth;
@@ -26,6 +27,8 @@ pub(super) struct Core {
     pub(super) data_groups: DataGroups,
     pub(super) cluster: ClusterState,
     pub(super) growth: Growth,
+    /// Who waits for an entry of metadata.
+    pub(super) desk: Desk,
     reader: JournalReader,
     /// Committed, and not on this disk yet: in order, by group.
     waiting: BTreeMap<GroupNumber, VecDeque<Committed>>,
@@ -53,7 +56,7 @@ pub(super) struct Core {
 
 impl Core {
     /// Of what a start has found.
-    pub(super) fn new(own: Own, replica: Replica, reader: JournalReader, started: Found) -> Core {
+    pub(super) fn new(own: Own, replica: Replica, reader: JournalReader, started: Found, desk: Desk) -> Core {
         let Found { data_groups, cluster, applied, growth } = started;
         let waiting = GroupNumber::all().map(|group| (group, VecDeque::new())).collect();
         Core {
@@ -62,6 +65,7 @@ impl Core {
             data_groups,
             cluster,
             growth,
+            desk,
             reader,
             waiting,
             applied,
@@ -84,6 +88,7 @@ impl Core {
             self.waiting.entry(entry.group).or_default().push_back(entry);
         }
         self.stopped.extend(turn.stopped.iter().copied());
+        self.has_new_members |= !turn.memberships.is_empty();
         (turn.write.take(), turn)
     }
 
@@ -129,7 +134,9 @@ impl Core {
         let entry = entry
             .map_err(|fault| ReplicaError::group(GroupNumber::METADATA, GroupFault::Cluster { sequence, fault }))?;
         // What does not hold changes nothing, on any node. Whoever says it need not say it again.
-        if self.cluster.apply(sequence, &entry).is_err() {
+        let answer = self.cluster.apply(sequence, &entry);
+        self.desk.applied(&entry, &answer, &self.cluster);
+        if answer.is_err() {
             self.refuse(entry);
         }
         self.metadata_entries += 1;
@@ -190,7 +197,8 @@ impl Core {
     /// Other members, and where they are: as the metadata has them, and who is connected as it says itself.
     pub(super) fn others(&self) -> Vec<(NodeId, Vec<String>)> {
         let own = self.own.node;
-        let members = self.cluster.members().filter(|member| member.standing != lapwing_cluster::Standing::Gone);
+        // Who is gone may be needed still, to be taken out of the groups.
+        let members = self.cluster.members().filter(|member| !self.is_out(member.id));
         let others = members.filter_map(|member| Some((NodeId::new(member.id.0)?, member.said.addresses.clone())));
         others.filter(|(node, _)| *node != own).collect()
     }
@@ -230,6 +238,9 @@ impl Hear for Core {
     }
 
     fn judge(&self, hello: &lapwing_peer::Hello<'_>) -> Result<Introduced, lapwing_peer::Refusal> {
+        if self.is_out(lapwing_cluster::NodeId(hello.node.value())) {
+            return Err(lapwing_peer::Refusal::Gone { node: hello.node });
+        }
         let start = self.starts.get(&hello.node).filter(|(boot, _)| *boot == hello.boot).map(|(_, start)| *start);
         self.own.judge(hello, &self.cluster, start)
     }
@@ -253,6 +264,26 @@ impl Hear for Core {
     fn expects(&self, peer: NodeId) -> bool {
         let leader = self.replica.status(GroupNumber::METADATA).leader;
         leader == u64::from(peer.value()) || leader == u64::from(self.own.node.value())
+    }
+
+    fn are_joining(&self) -> bool {
+        self.cluster.has_token(super::members::wall_ms())
+    }
+
+    fn asks(&mut self, ask: &JoinAsk<'_>) -> Option<u64> {
+        self.desk.ask(Asked::of(ask))
+    }
+
+    fn take_answer(&mut self, number: u64) -> Option<Vec<u8>> {
+        self.desk.take_answer(number)
+    }
+
+    fn left(&mut self, number: u64) {
+        self.desk.left(number);
+    }
+
+    fn is_out(&self, peer: NodeId) -> bool {
+        Core::is_out(self, lapwing_cluster::NodeId(peer.value()))
     }
 
     /// What has to be read from the journal is read once a turn: heartbeats do not wait for the rest.

@@ -192,6 +192,7 @@ impl RaftThread {
                 Order::StepDown => self.core.replica.step_down(),
                 // Whoever asked may have gone.
                 Order::Status(reply) => drop(reply.send(status(&self.core, &self.links))),
+                Order::Say(entry, reply) => self.take_wish(entry, reply),
                 Order::Stop => self.stopping_since = Some(Instant::now()),
             }
         }
@@ -254,6 +255,8 @@ impl RaftThread {
             let others = self.core.others();
             self.links.set_members(others.iter().map(|(node, addresses)| (*node, addresses.as_slice())));
         }
+        self.links.cut_who_is_out(self.event_loop.registry(), &mut self.core);
+        self.tend_desk();
         self.links.tick(self.event_loop.registry(), &mut self.core, now);
         self.propose_news()?;
         if now - self.clock.last_tend >= TEND_EVERY {
@@ -281,8 +284,8 @@ impl RaftThread {
         if !self.core.may_propose_metadata() {
             return Ok(());
         }
-        let Some(entry) = news::next(&self.core) else { return Ok(()) };
-        self.propose_metadata(&entry)
+        let next = news::next(&self.core).or_else(|| self.next_of_desk()).or_else(|| self.tend_membership());
+        next.map_or(Ok(()), |entry| self.propose_metadata(&entry))
     }
 
     fn propose_metadata(&mut self, entry: &Entry) -> Result<(), MemberError> {

@@ -7,8 +7,12 @@ use lapwing_transport::PeerFiles;
 use serde::Deserialize;
 
 use super::found::{NewCluster, own_files};
+use super::join::NewNode;
 use super::settings::MemberConfig;
 use crate::error::NodeError;
+
+/// What a node says of its program.
+const RELEASE: &str = concat!("lapwing/", env!("CARGO_PKG_VERSION"));
 
 /// `[cluster]`, in the units of its keys.
 #[derive(Clone, Debug, Deserialize)]
@@ -74,7 +78,20 @@ impl ClusterTable {
             node_name: self.name.clone(),
             addresses: self.advertised()?,
             zone: self.zone.clone(),
-            release: concat!("lapwing/", env!("CARGO_PKG_VERSION")).into(),
+            release: RELEASE.into(),
+        })
+    }
+
+    /// A node that joins a cluster.
+    ///
+    /// # Errors
+    /// `Config`: as of [`ClusterTable::settings`].
+    pub fn joiner(&self) -> Result<NewNode, NodeError> {
+        Ok(NewNode {
+            name: self.name.clone(),
+            addresses: self.advertised()?,
+            zone: self.zone.clone(),
+            release: RELEASE.into(),
         })
     }
 

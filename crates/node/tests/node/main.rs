@@ -36,6 +36,7 @@ mod linger;
 mod losses;
 mod marsh;
 mod members;
+mod members_join;
 mod message_expiry;
 mod named_entries;
 mod notices;

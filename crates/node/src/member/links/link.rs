@@ -6,6 +6,7 @@ use std::time::Instant;
 use lapwing_peer::{Frame, NodeId, Parsed, Refused, Stage, parse};
 use lapwing_transport::{PeerProtocol, PeerStream};
 
+use super::guest::Guest;
 use super::hello::{FRAME_BYTES_MAX, Introduced};
 use super::{Cut, Hear};
 
@@ -24,11 +25,13 @@ pub(super) struct Link {
     pub(super) dialled: Option<NodeId>,
     /// Both hellos were judged.
     pub(super) introduced: Option<Introduced>,
+    /// It came to join.
+    pub(super) guest: Option<Guest>,
     has_said_hello: bool,
     /// Read, and no whole frame yet.
-    input: Vec<u8>,
+    pub(super) input: Vec<u8>,
     /// To be written; the first `written` bytes are.
-    output: Vec<u8>,
+    pub(super) output: Vec<u8>,
     written: usize,
 }
 
@@ -40,6 +43,7 @@ impl Link {
             heard: now,
             dialled,
             introduced: None,
+            guest: None,
             has_said_hello: false,
             input: Vec::new(),
             output: Vec::new(),
@@ -83,15 +87,23 @@ impl Link {
         if self.has_said_hello || self.stream.is_shaking() {
             return Ok(());
         }
-        if self.stream.protocol() != Some(PeerProtocol::Node) {
-            return Err(Cut::Protocol);
-        }
         self.has_said_hello = true;
+        match self.stream.protocol() {
+            Some(PeerProtocol::Node) => {}
+            Some(PeerProtocol::Join) => {
+                self.guest = Some(Guest::default());
+                return Ok(());
+            }
+            None => return Err(Cut::Protocol),
+        }
         hear.say_hello(&mut self.output);
         self.write()
     }
 
     fn take_frames(&mut self, hear: &mut impl Hear) -> Result<(), Cut> {
+        if self.guest.is_some() {
+            return self.take_ask(hear);
+        }
         let input = std::mem::take(&mut self.input);
         let mut taken = 0;
         loop {
@@ -130,7 +142,7 @@ impl Link {
     }
 
     /// Tells the other node why it is not spoken to.
-    fn refuse(&mut self, refusal: &lapwing_peer::Refusal) -> Cut {
+    pub(super) fn refuse(&mut self, refusal: &lapwing_peer::Refusal) -> Cut {
         let words: String = refusal.to_string().chars().filter(|one| (' '..='~').contains(one)).collect();
         let refused = Frame::Refused(Refused { code: refusal.code(), words: &words });
         // As far as it takes it; it is cut in any case.
@@ -146,7 +158,7 @@ impl Link {
     /// # Errors
     /// Why the connection is over.
     pub(super) fn fill(&mut self, hear: &mut impl Hear) -> Result<(), Cut> {
-        let Some(peer) = self.peer() else { return self.write() };
+        let Some(peer) = self.peer() else { return self.answer_guest(hear) };
         loop {
             self.write()?;
             let before = self.output.len();
