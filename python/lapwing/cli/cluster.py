@@ -1,4 +1,4 @@
-"""``lapwing cluster init|join|token|status|step-down|remove``: brokers that keep copies of what each other has acknowledged."""
+"""``lapwing cluster init|join|token|status|step-down|remove``: brokers that keep copies of what others acknowledged."""
 
 from __future__ import annotations
 
@@ -66,11 +66,7 @@ def init(
     typer.echo(f"{given.broker.data}: {given.cluster.name} is the first node of cluster {cluster_name}")
 
 
-@app.command(
-    epilog=examples(
-        'lapwing cluster join "$(lapwing cluster token --url http://n1:8080)" --config n2.toml && lapwing broker --config n2.toml'
-    )
-)
+@app.command(epilog=examples('lapwing cluster join "$(lapwing cluster token --url http://n1:8080)" --config n2.toml'))
 def join(
     token: Annotated[str, typer.Argument(metavar="TOKEN", help="What `lapwing cluster token` has printed.")],
     config: ConfigFile = None,

@@ -119,9 +119,6 @@ impl MemberError {
         match self {
             MemberError::Node(error) => error.remedy(),
             MemberError::Bind(error) => error.remedy(),
-            MemberError::Refused { .. } => {
-                "Take this node out with `lapwing cluster remove`, empty its folder, and join anew.".into()
-            }
             MemberError::Panicked => {
                 "Start it again: nothing acknowledged is lost; and report it with its last lines.".into()
             }
