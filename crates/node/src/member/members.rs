@@ -7,11 +7,11 @@ use std::time::Instant;
 use lapwing_cluster::{Entry, NodeId, Standing};
 use lapwing_peer::GroupNumber;
 use lapwing_raft::Role;
+use lapwing_replica::check_removal;
 
 use super::core::Core;
 use super::error::MemberError;
 use super::joining::{Next, judge};
-use super::membership::{self, GroupView, has_caught_up};
 use super::raft_thread::RaftThread;
 use crate::log::now_us;
 
@@ -64,16 +64,8 @@ impl RaftThread {
 
     /// Brings to the groups what the metadata says, where this node leads them all. Gives what the metadata lacks.
     pub(super) fn tend_membership(&mut self) -> Option<Entry> {
-        let observed = self.core.replica.observed();
-        if observed.leads != u16::MAX || !observed.leads_metadata {
-            return None;
-        }
-        let steps = membership::decide(&self.core.cluster, &self.core.group_views());
-        for (group, change) in steps.changes {
-            // One that is under way, and a leadership that is being handed over, are waited for.
-            let _ = self.core.replica.propose_membership(group, &[change]);
-        }
-        steps.entry.filter(|entry| !self.core.is_refused(entry))
+        let entry = self.core.replica.follow_members(&self.core.cluster);
+        entry.filter(|entry| !self.core.is_refused(entry))
     }
 }
 
@@ -83,7 +75,7 @@ impl Core {
         let Entry::Removed { node } = entry else { return Ok(()) };
         let connected: BTreeSet<NodeId> = self.introduced.keys().map(|node| NodeId(node.value())).collect();
         let own = NodeId(self.own.node.value());
-        membership::check_removal(&self.cluster, own, &connected, *node).map_err(MemberError::Unsaid)
+        check_removal(&self.cluster, own, &connected, *node).map_err(MemberError::Unsaid)
     }
 
     fn send_away(&mut self) {
@@ -93,20 +85,9 @@ impl Core {
         self.desk.send_away(address);
     }
 
-    fn group_views(&self) -> Vec<GroupView> {
-        let view = |group| {
-            let (engine, last) = (self.replica.engine(group), self.replica.status(group).last);
-            let peers = engine.peers().into_iter().filter(|peer| has_caught_up(peer, last));
-            let caught_up = peers.map(|peer| peer.node).collect();
-            GroupView { group, membership: engine.membership().clone(), caught_up }
-        };
-        GroupNumber::all().map(view).collect()
-    }
-
     /// Whether a node was removed, and is in no group any more: until then its words may be needed to get it out.
     pub(super) fn is_out(&self, node: NodeId) -> bool {
         let is_gone = self.cluster.member(node).is_some_and(|member| member.standing == Standing::Gone);
-        let is_in = |group| self.replica.engine(group).membership().contains(u64::from(node.0));
-        is_gone && !GroupNumber::all().any(is_in)
+        is_gone && !self.replica.is_in_any_group(node.0)
     }
 }

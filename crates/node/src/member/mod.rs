@@ -19,7 +19,6 @@ mod joining;
 mod lease;
 mod links;
 mod members;
-mod membership;
 mod news;
 mod raft_thread;
 mod serving;

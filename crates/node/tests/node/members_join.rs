@@ -210,6 +210,49 @@ fn a_sixth_learns() {
     });
 }
 
+/// Somebody who has come to join, and says nothing yet.
+fn guest(token: &Token) -> PeerStream {
+    let mut guest = PeerStream::join(token.address.parse().expect("an address"), token.authority).expect("begun");
+    let begun = Instant::now();
+    while guest.is_shaking() {
+        let _ = guest.read(&mut [0; 512]);
+        assert!(begun.elapsed() < PATIENCE, "no handshake");
+        std::thread::yield_now();
+    }
+    guest
+}
+
+/// More come than may, and say nothing: is one sent away, and does somebody join when they are gone?
+#[test]
+fn guests_are_bounded() {
+    let marsh = Marsh::new(1);
+    let members = marsh.start_all();
+    let token = token(&members);
+    let guests: Vec<PeerStream> = (0..9).map(|_| guest(&token)).collect();
+    until("one too many", &members, || status(&members, 0).cuts.get("strangers").copied() == Some(1));
+    drop(guests);
+    until("they are gone", &members, || status(&members, 0).cuts.values().sum::<u64>() >= 9);
+    assert_eq!(Newcomer::new(marsh.dir.path(), "east").join(&token.to_text()).expect("it joins").node, 2);
+}
+
+/// One of two that vote is removed, whose word is needed for that: does the other one serve alone then?
+#[test]
+fn one_of_two_goes() {
+    let marsh = Marsh::new(2);
+    let mut members = marsh.start_all();
+    let (place, handle) = active(&members);
+    let out = 1 - place;
+    members[place].as_ref().expect("it serves").remove(out as u8 + 1).expect("one is left");
+    until("told", &members, || members[out].as_ref().and_then(Member::failure).is_some());
+    assert!(members[out].take().expect("it ran").stop().is_err());
+    crate::connect(&handle, "publisher").publish_acked("t/a", b"alone");
+    drop(handle);
+    members[place].take().expect("it ran").stop().expect("it ends well");
+    members[place] = Some(marsh.start(place));
+    let (_, handle) = active(&members);
+    crate::connect(&handle, "publisher").publish_acked("t/a", b"alone, and started anew");
+}
+
 /// Strangers come while somebody may join, with rubbish before and behind the handshake: are they cut and counted, and goes
 /// everything else on?
 #[test]
@@ -227,13 +270,7 @@ fn rubbish_is_cut_and_counted() {
         (&[0, 0, 0, 0, 4, 1, 0, 0], "out_of_place"),
         (&[4, 0, 0, 0, 9, 1, 0, 0, 1, 2, 3, 4], "cut_short"),
     ] {
-        let mut stranger = PeerStream::join(address, token.authority).expect("begun");
-        let begun = Instant::now();
-        while stranger.is_shaking() {
-            let _ = stranger.read(&mut [0; 512]);
-            assert!(begun.elapsed() < PATIENCE, "no handshake");
-            std::thread::yield_now();
-        }
+        let mut stranger = guest(&token);
         let taken = stranger.write(rubbish).expect("taken");
         assert_eq!(taken, rubbish.len());
         until(reason, &members, || count(reason) == 1);

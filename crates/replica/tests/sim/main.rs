@@ -3,6 +3,7 @@
 
 mod book;
 mod disk;
+mod members;
 mod mutants;
 mod node;
 mod owner;

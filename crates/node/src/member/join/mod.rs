@@ -63,6 +63,7 @@ pub struct Joined {
 /// # Errors
 /// Each is one line that says what to do. `Join`: what the cluster says, or that nobody does. The folder is nobody's then.
 pub fn join_cluster(config: &Config, token: &str, new: &NewNode) -> Result<Joined, MemberError> {
+    config.check()?;
     let token = Token::parse(token).map_err(JoinError::Token)?;
     let folder = EmptyFolder::open(config)?;
     let (id, key) = (FolderId(random_bytes().map_err(ReplicaError::from)?), NodeKey::generate()?);

@@ -8,7 +8,10 @@ use lapwing_cluster::{ClusterState, Entry, NodeId, Standing};
 use lapwing_peer::GroupNumber;
 use lapwing_raft::{Change, Membership, Peer, Standing as InGroup};
 
-use crate::replica::raft_id;
+/// As engines have a node.
+fn raft_id(node: NodeId) -> u64 {
+    node.0.into()
+}
 
 /// Entries of Raft of one group that somebody may lack and still be called caught up: while there is load somebody always lacks
 /// the newest.
@@ -16,23 +19,23 @@ const CAUGHT_UP_ENTRIES: u64 = 64;
 
 /// One group as its leader sees it.
 #[derive(Clone, Debug)]
-pub(super) struct GroupView {
-    pub(super) group: GroupNumber,
-    pub(super) membership: Membership,
+pub(crate) struct GroupView {
+    pub(crate) group: GroupNumber,
+    pub(crate) membership: Membership,
     /// Nodes that are there and lack next to nothing.
-    pub(super) caught_up: BTreeSet<u64>,
+    pub(crate) caught_up: BTreeSet<u64>,
 }
 
 /// What is to be proposed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Steps {
-    pub(super) changes: Vec<(GroupNumber, Change)>,
+pub(crate) struct Steps {
+    pub(crate) changes: Vec<(GroupNumber, Change)>,
     /// Somebody votes in all groups, and the metadata does not say so yet.
-    pub(super) entry: Option<Entry>,
+    pub(crate) entry: Option<Entry>,
 }
 
 /// What the leader of all groups does next.
-pub(super) fn decide(cluster: &ClusterState, groups: &[GroupView]) -> Steps {
+pub(crate) fn decide(cluster: &ClusterState, groups: &[GroupView]) -> Steps {
     let candidate = candidate(cluster, groups);
     let goals: BTreeMap<u64, InGroup> = cluster
         .members()
@@ -86,7 +89,7 @@ fn standing(membership: &Membership, node: u64) -> InGroup {
 
 /// Whether a node is there and lacks next to nothing of a log that ends at `last`. Who was never heard has nothing, however short the
 /// log is; an engine takes it for active at first.
-pub(super) fn has_caught_up(peer: &Peer, last: u64) -> bool {
+pub(crate) fn has_caught_up(peer: &Peer, last: u64) -> bool {
     let lacks = last.saturating_sub(peer.matched);
     peer.matched > 0 && peer.is_active && !peer.needs_snapshot && lacks <= CAUGHT_UP_ENTRIES
 }
@@ -95,7 +98,7 @@ pub(super) fn has_caught_up(peer: &Peer, last: u64) -> bool {
 ///
 /// # Errors
 /// What stands against it, in words, with what to do.
-pub(super) fn check_removal(
+pub fn check_removal(
     cluster: &ClusterState,
     own: NodeId,
     connected: &BTreeSet<NodeId>,
