@@ -9,6 +9,7 @@ mod node;
 mod owner;
 mod runs;
 mod state;
+mod transfers;
 mod trouble;
 mod wire;
 mod world;

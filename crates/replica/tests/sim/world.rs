@@ -2,14 +2,15 @@
 
 use lapwing_cluster::{ClusterState, Step};
 use lapwing_oracle::variants::Random;
-use lapwing_peer::{GroupNumber, NodeId};
+use lapwing_peer::GroupNumber;
 use lapwing_replica::{Body, Turn};
 
 use crate::book::{Book, Violation};
-use crate::disk::{Disk, Saved, place};
+use crate::disk::{Disk, place};
 use crate::members;
 use crate::node::{FRAME_BYTES_MAX, Node, WINDOW_BYTES};
 use crate::owner::{Owner, batch};
+use crate::transfers::Transfer;
 use crate::wire::Wire;
 
 /// What is wrong with a cluster, on purpose.
@@ -27,15 +28,6 @@ pub enum Flaw {
     ServesEarly,
     /// A snapshot is taken without what lies behind it being void.
     InstalledWithoutState,
-}
-
-/// A snapshot on its way.
-#[derive(Debug)]
-struct Transfer {
-    due_ms: u64,
-    to: usize,
-    group: GroupNumber,
-    saved: Saved,
 }
 
 /// A cluster, and what is known of it.
@@ -56,7 +48,7 @@ pub struct World {
     pub removed: u64,
     /// Replicas that have stopped.
     pub stopped: u64,
-    transfers: Vec<Transfer>,
+    pub transfers: Vec<Transfer>,
     tail_bytes: u64,
 }
 
@@ -153,26 +145,6 @@ impl World {
                 if is_running && way.arrive(self.now_ms) {
                     self.nodes[to].take(peer, &mut way.arrived)?;
                 }
-            }
-        }
-        Ok(())
-    }
-
-    /// Snapshots that have come.
-    fn install(&mut self) -> Result<(), Violation> {
-        let now_ms = self.now_ms;
-        let (come, later) = std::mem::take(&mut self.transfers).into_iter().partition(|one| one.due_ms <= now_ms);
-        self.transfers = later;
-        for Transfer { to, group, saved, .. } in come {
-            let Some(life) = &mut self.nodes[to].life else { continue };
-            // It may have caught up meanwhile.
-            if life.replica.install(group, &saved.snapshot).is_ok() {
-                life.memberships[place(group)] = saved.snapshot.membership.clone();
-                if self.flaw != Flaw::InstalledWithoutState {
-                    life.states[place(group)] = saved.state;
-                }
-                life.installing.push((group, saved));
-                life.is_due = true;
             }
         }
         Ok(())
@@ -284,25 +256,6 @@ impl World {
             self.transfer(node, group, peer);
         }
         Ok(())
-    }
-
-    /// A leader sends its snapshot to who lags.
-    fn transfer(&mut self, from: usize, group: GroupNumber, peer: NodeId) {
-        let to = usize::from(peer.value()) - 1;
-        if self.transfers.iter().any(|one| one.to == to && one.group == group) {
-            return;
-        }
-        let is_of_peer =
-            |world: &World| world.nodes[from].disk.saved(group).snapshot.membership.contains(peer.value().into());
-        if !is_of_peer(self) {
-            // Who joined behind a snapshot cannot take it: it is of a group without him.
-            self.compact_at(from, group);
-        }
-        if !is_of_peer(self) {
-            return;
-        }
-        let (due_ms, saved) = (self.now_ms + 20 + self.random.below(300) as u64, self.nodes[from].disk.saved(group));
-        self.transfers.push(Transfer { due_ms, to, group, saved: saved.clone() });
     }
 
     fn send(&mut self, node: usize) -> Result<(), Violation> {
