@@ -7,13 +7,16 @@ use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lapwing_cluster::Token;
+use lapwing_codec::{QoS, SubscriptionOptions};
 use lapwing_node::{
     Config, Extensions, Joined, Member, MemberConfig, MemberError, MemberStatus, NewCluster, NewNode, NodeStatus,
     found_cluster, join_cluster, own_files,
 };
 use lapwing_transport::PeerStream;
 
+use crate::client::Client;
 use crate::marsh::{Marsh, PATIENCE, active, on_disk, until};
+use crate::packets::lasting;
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
 
@@ -301,6 +304,54 @@ fn a_founded_cluster_is_joined() {
         seen(&status(&members, 0), 2).is_some_and(|seen| seen.is_connected && seen.behind.is_some())
     });
     assert_eq!(members[1].as_ref().expect("it runs").failure(), None);
+}
+
+/// Two nodes join a founded cluster in which messages wait: do they get everything, vote, and go on without the founder?
+#[test]
+fn who_has_joined_takes_over() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let founder = Newcomer::new(dir.path(), "north");
+    let new = NewCluster {
+        cluster_name: "marsh".into(),
+        node_name: "north".into(),
+        addresses: vec![founder.address.to_string()],
+        zone: String::new(),
+        release: "lapwing".into(),
+    };
+    found_cluster(&founder.config, &new).expect("founded");
+    let mut members = vec![Some(founder.start())];
+    let (_, handle) = active(&members);
+    let (mut keeper, _) = Client::connect_with(&handle, &lasting("keeper"));
+    keeper.subscribe("t/#", SubscriptionOptions::new(QoS::AtLeastOnce));
+    drop(keeper);
+    let mut publisher = crate::connect(&handle, "publisher");
+    (0..20).for_each(|n| publisher.publish_acked("t/a", format!("{n}").as_bytes()));
+    drop((publisher, handle));
+    for name in ["east", "west"] {
+        let newcomer = Newcomer::new(dir.path(), name);
+        let joined = newcomer.join(&token(&members).to_text()).expect("it joins");
+        members.push(Some(newcomer.start()));
+        until("a vote", &members, || {
+            seen(&status(&members, 0), joined.node).is_some_and(|seen| seen.standing == "voter")
+        });
+    }
+    let (place, handle) = active(&members);
+    crate::connect(&handle, "publisher").publish_acked("t/a", b"20");
+    drop(handle);
+    members[place].take().expect("it ran").stop().expect("it ends well");
+    let (next, handle) = active(&members);
+    assert_ne!(next, place);
+    let (mut keeper, is_present) = Client::connect_with(&handle, &lasting("keeper"));
+    assert!(is_present);
+    for n in 0..=20 {
+        let message = keeper.receive();
+        assert_eq!(String::from_utf8_lossy(&message.payload), format!("{n}"));
+        keeper.acknowledge(&message);
+    }
+    keeper.expect_silence();
+    // Another one lets others join: the authority is with all of them.
+    let last = Newcomer::new(dir.path(), "south");
+    assert_eq!(last.join(&token(&members).to_text()).expect("it joins").node, 4);
 }
 
 /// A member is removed: is it told and ends, is it out of all groups, and may neither the leader be removed nor one too many?
