@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use lapwing_cluster::{ClusterState, Entry};
-use lapwing_peer::{GroupNumber, NodeId};
-use lapwing_raft::{Position, Role};
+use lapwing_peer::{GroupNumber, Link, NodeId};
+use lapwing_raft::{Position, Role, Snapshot};
 use lapwing_replica::{Body, Committed, Replica, Stop, Turn, Write};
 use lapwing_store::journal::JournalReader;
 
 use super::error::MemberError;
 use super::fetch;
-use super::links::{Hear, Introduced, Own, level_of};
+use super::links::{ForSnapshot, Hear, Introduced, Own, level_of};
 use crate::data_groups::{DataGroups, Extents};
 use crate::log::Growth;
 use crate::replica::{GroupFault, ReplicaError, Started};
@@ -45,6 +45,10 @@ pub(super) struct Core {
     pub(super) has_new_members: bool,
     /// Replicas that have stopped, and why.
     pub(super) stopped: BTreeMap<GroupNumber, Stop>,
+    /// Connections over which somebody sends a snapshot.
+    pub(super) for_snapshot: Vec<ForSnapshot>,
+    /// A group whose state is to be another one, once that is on this disk: nothing is applied to it.
+    installing: Option<GroupNumber>,
     /// Something is left for the next turn.
     has_more: bool,
     /// The first defect that a frame for a peer met.
@@ -72,6 +76,8 @@ impl Core {
             metadata_entries: 0,
             has_new_members: true,
             stopped: BTreeMap::new(),
+            for_snapshot: Vec::new(),
+            installing: None,
             has_more: false,
             failure: None,
         }
@@ -93,7 +99,8 @@ impl Core {
     /// An entry that this program does not understand.
     pub(super) fn apply(&mut self) -> Result<bool, MemberError> {
         let mut has_any = false;
-        for group in GroupNumber::all() {
+        let installing = self.installing;
+        for group in GroupNumber::all().filter(|group| installing != Some(*group)) {
             let persisted = self.replica.status(group).persisted;
             let is_on_disk = |entry: &Committed| entry.raft_index <= persisted;
             while self.waiting.get(&group).and_then(VecDeque::front).is_some_and(is_on_disk)
@@ -135,6 +142,31 @@ impl Core {
         self.metadata_entries += 1;
         self.has_new_members = true;
         Ok(())
+    }
+
+    /// Begins to put a snapshot in the place of a group's log. False: the engine does not want it.
+    pub(super) fn begin_install(&mut self, group: GroupNumber, snapshot: &Snapshot) -> bool {
+        if self.installing.is_some() || self.replica.install(group, snapshot).is_err() {
+            return false;
+        }
+        self.installing = Some(group);
+        true
+    }
+
+    /// The snapshot of a group counts, and its state has taken the place of the one before.
+    pub(super) fn installed(&mut self, group: GroupNumber, at: Position) {
+        self.installing = None;
+        self.applied.insert(group, at);
+        self.unpurged_bytes.remove(&group);
+        // What was committed before and not applied is in it.
+        let waiting = self.waiting.entry(group).or_default();
+        waiting.retain(|entry| entry.raft_index > at.index);
+        self.has_more = true;
+    }
+
+    /// Whether a snapshot is being put in the place of a log.
+    pub(super) fn is_installing(&self) -> bool {
+        self.installing.is_some()
     }
 
     /// The last sequence that a data group's state has.
@@ -225,13 +257,17 @@ impl Found {
 }
 
 impl Hear for Core {
-    fn say_hello(&self, out: &mut Vec<u8>) {
-        self.own.say(level_of(&self.cluster), out);
+    fn say_hello(&self, link: Link, out: &mut Vec<u8>) {
+        self.own.say(level_of(&self.cluster), link, out);
     }
 
-    fn judge(&self, hello: &lapwing_peer::Hello<'_>) -> Result<Introduced, lapwing_peer::Refusal> {
+    fn for_snapshot(&mut self, link: ForSnapshot) {
+        self.for_snapshot.push(link);
+    }
+
+    fn judge(&self, hello: &lapwing_peer::Hello<'_>, link: Link) -> Result<Introduced, lapwing_peer::Refusal> {
         let start = self.starts.get(&hello.node).filter(|(boot, _)| *boot == hello.boot).map(|(_, start)| *start);
-        self.own.judge(hello, &self.cluster, start)
+        self.own.judge(hello, link, &self.cluster, start)
     }
 
     fn opened(&mut self, introduced: &Introduced) {

@@ -5,6 +5,7 @@
 //! - A state has what is committed *and* on this disk: whatever a shard reads of the log is there.
 //! - Shards hand over batches by the same lanes as on a node of its own; one round is one batch of each data group, and is told
 //!   as committed when all of them are.
+//! - Who lacks what the logs no longer have is sent snapshots, over connections and threads of their own ([`moving`]).
 //! - Behind the time that a majority has confirmed no shard answers anybody ([`lease`]).
 
 mod core;
@@ -13,8 +14,10 @@ mod door;
 mod error;
 mod fetch;
 mod found;
+mod installing;
 mod lease;
 mod links;
+mod moving;
 mod news;
 mod raft_thread;
 mod serving;
@@ -22,6 +25,7 @@ mod settings;
 mod snapshots;
 mod status;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Sender, channel};
@@ -45,6 +49,7 @@ use crate::replica::{self, Identity, Started, StartedLog};
 use disk::{Disk, DiskParts};
 use door::Order;
 use links::{Links, Own};
+use moving::Moving;
 use raft_thread::{Clock, RaftThread, Room, TICK};
 use serving::{Current, ServingOrder, ServingThread};
 
@@ -97,14 +102,17 @@ impl Member {
         let parts = DiskParts { log, journal, reader: reader.clone(), data_groups: started.data_groups };
         let disk = Disk::start(parts, event_loop.bell())?;
         let system = |source| MemberError::System { doing: "watch the address for other nodes", source };
-        let links = Links::new(own.node, tls, listener, event_loop.registry()).map_err(system)?;
+        let tls = Arc::new(tls);
+        let links = Links::new(own.node, tls.clone(), listener, event_loop.registry()).map_err(system)?;
+        let moving = Moving::new(own.clone(), tls, reader.clone(), settings.move_bytes_per_s, event_loop.bell());
         let core = Core::new(own, replica, reader, found);
-        Self::begin(config, (event_loop, core, links, disk), readers, make_extensions)
+        Self::begin(config, settings.keep_log_bytes, (event_loop, core, links, disk, moving), readers, make_extensions)
     }
 
     fn begin(
         config: Config,
-        (event_loop, core, links, disk): (EventLoop, Core, Links, Disk),
+        keep_log_bytes: u64,
+        (event_loop, core, links, disk, moving): (EventLoop, Core, Links, Disk, Moving),
         readers: LogReaders,
         make_extensions: MakeExtensions,
     ) -> Result<Member, MemberError> {
@@ -119,6 +127,10 @@ impl Member {
             core,
             links,
             disk,
+            moving,
+            installing: None,
+            keep_log_bytes,
+            purged: BTreeMap::new(),
             orders,
             serving: serving.clone(),
             lease,

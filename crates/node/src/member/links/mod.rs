@@ -10,11 +10,12 @@ mod link;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lapwing_peer::{Fault, Frame, Hello, NodeId, Refusal};
+use lapwing_peer::{Fault, Frame, Hello, Link as LinkKind, NodeId, Refusal};
 use lapwing_replica::FrameFault;
-use lapwing_transport::{AcceptError, PeerListener, PeerRefusal, PeerTls};
+use lapwing_transport::{AcceptError, PeerListener, PeerRefusal, PeerStream, PeerTls};
 use mio::{Registry, Token};
 use slab::Slab;
 use thiserror::Error;
@@ -37,13 +38,15 @@ const LISTENER: usize = 0;
 
 /// Who hears what connections bring.
 pub(crate) trait Hear {
-    /// Appends this node's hello.
-    fn say_hello(&self, out: &mut Vec<u8>);
+    /// Appends this node's hello, for a connection of that kind.
+    fn say_hello(&self, link: LinkKind, out: &mut Vec<u8>);
     /// Judges another node's.
     ///
     /// # Errors
     /// Why it is not spoken to.
-    fn judge(&self, hello: &Hello<'_>) -> Result<Introduced, Refusal>;
+    fn judge(&self, hello: &Hello<'_>, link: LinkKind) -> Result<Introduced, Refusal>;
+    /// A node that was judged has come with a snapshot.
+    fn for_snapshot(&mut self, link: ForSnapshot);
     /// There is a connection to a node; one that was there before is over.
     fn opened(&mut self, introduced: &Introduced);
     /// The connection to a node is over.
@@ -57,6 +60,15 @@ pub(crate) trait Hear {
     fn expects(&self, peer: NodeId) -> bool;
     /// Appends what goes to a node, until there are `bytes_max` bytes.
     fn fill(&mut self, peer: NodeId, bytes_max: usize, out: &mut Vec<u8>);
+}
+
+/// A connection over which a snapshot comes, behind both hellos.
+pub(crate) struct ForSnapshot {
+    pub(crate) stream: PeerStream,
+    /// Read, and not taken.
+    pub(crate) input: Vec<u8>,
+    /// To be written.
+    pub(crate) output: Vec<u8>,
 }
 
 /// Why a connection is over.
@@ -124,7 +136,7 @@ impl Cut {
 /// All connections of a node.
 pub(crate) struct Links {
     own: NodeId,
-    tls: PeerTls,
+    tls: Arc<PeerTls>,
     listener: PeerListener,
     links: Slab<Link>,
     dials: Dials,
@@ -140,7 +152,12 @@ impl Links {
     ///
     /// # Errors
     /// The kernel refuses to watch the listener.
-    pub(crate) fn new(own: NodeId, tls: PeerTls, mut listener: PeerListener, registry: &Registry) -> io::Result<Links> {
+    pub(crate) fn new(
+        own: NodeId,
+        tls: Arc<PeerTls>,
+        mut listener: PeerListener,
+        registry: &Registry,
+    ) -> io::Result<Links> {
         listener.register(registry, Token(LISTENER))?;
         let (links, dials) = (Slab::new(), Dials::default());
         Ok(Links { own, tls, listener, links, dials, cuts: BTreeMap::new(), refusals: BTreeMap::new(), refused: None })
@@ -197,6 +214,14 @@ impl Links {
         let was_known = link.peer().is_some();
         let went_on = link.read(hear).and_then(|()| link.write());
         let peer = link.peer();
+        if link.is_for_snapshot && went_on.is_ok() {
+            let mut link = self.links.remove(place);
+            match link.stream.deregister(registry) {
+                Ok(()) => hear.for_snapshot(link.for_snapshot()),
+                Err(_) => self.count("io"),
+            }
+            return;
+        }
         if let Some(peer) = peer.filter(|_| !was_known) {
             self.refusals.remove(&peer);
             self.dials.reached(peer);
