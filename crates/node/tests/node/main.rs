@@ -38,6 +38,7 @@ mod losses;
 mod marsh;
 mod members;
 mod members_join;
+mod members_removed;
 mod members_snapshot;
 mod message_expiry;
 mod named_entries;

@@ -1,4 +1,4 @@
-//! Nodes that join a cluster, and that are taken out of it: over real sockets and certificates.
+//! Nodes that join a cluster, over real sockets and certificates.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,13 +7,16 @@ use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lapwing_cluster::Token;
+use lapwing_codec::{QoS, SubscriptionOptions};
 use lapwing_node::{
     Config, Extensions, Joined, Member, MemberConfig, MemberError, MemberStatus, NewCluster, NewNode, NodeStatus,
     found_cluster, join_cluster, own_files,
 };
 use lapwing_transport::PeerStream;
 
+use crate::client::Client;
 use crate::marsh::{Marsh, PATIENCE, active, on_disk, until};
+use crate::packets::lasting;
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
 
@@ -60,15 +63,16 @@ impl Newcomer {
         let front = vec![self.address.to_string()];
         let mut settings = MemberConfig::new(vec![self.address], front, files.certificate, files.key, files.ca);
         (settings.heartbeat_ms, settings.election_ms) = (100, 500);
-        Member::start(self.config.clone(), &settings, Box::new(Extensions::default)).expect("a member's folder")
+        Member::start(self.config.clone(), &settings, Box::new(|| Ok(Extensions::default())))
+            .expect("a member's folder")
     }
 }
 
-fn status(members: &[Option<Member>], place: usize) -> MemberStatus {
+pub fn status(members: &[Option<Member>], place: usize) -> MemberStatus {
     members[place].as_ref().expect("it runs").status().expect("it answers")
 }
 
-fn seen(status: &MemberStatus, node: u8) -> Option<&NodeStatus> {
+pub fn seen(status: &MemberStatus, node: u8) -> Option<&NodeStatus> {
     status.nodes.iter().find(|seen| seen.node == node)
 }
 
@@ -235,24 +239,6 @@ fn guests_are_bounded() {
     assert_eq!(Newcomer::new(marsh.dir.path(), "east").join(&token.to_text()).expect("it joins").node, 2);
 }
 
-/// One of two that vote is removed, whose word is needed for that: does the other one serve alone then?
-#[test]
-fn one_of_two_goes() {
-    let marsh = Marsh::new(2);
-    let mut members = marsh.start_all();
-    let (place, handle) = active(&members);
-    let out = 1 - place;
-    members[place].as_ref().expect("it serves").remove(out as u8 + 1).expect("one is left");
-    until("told", &members, || members[out].as_ref().and_then(Member::failure).is_some());
-    assert!(members[out].take().expect("it ran").stop().is_err());
-    crate::connect(&handle, "publisher").publish_acked("t/a", b"alone");
-    drop(handle);
-    members[place].take().expect("it ran").stop().expect("it ends well");
-    members[place] = Some(marsh.start(place));
-    let (_, handle) = active(&members);
-    crate::connect(&handle, "publisher").publish_acked("t/a", b"alone, and started anew");
-}
-
 /// Strangers come while somebody may join, with rubbish before and behind the handshake: are they cut and counted, and goes
 /// everything else on?
 #[test]
@@ -303,42 +289,50 @@ fn a_founded_cluster_is_joined() {
     assert_eq!(members[1].as_ref().expect("it runs").failure(), None);
 }
 
-/// A member is removed: is it told and ends, is it out of all groups, and may neither the leader be removed nor one too many?
+/// Two nodes join a founded cluster in which messages wait: do they get everything, vote, and go on without the founder?
 #[test]
-fn who_is_removed_is_cut() {
-    let marsh = Marsh::new(3);
-    let mut members = marsh.start_all();
-    let (place, handle) = active(&members);
-    let leader = members[place].as_ref().expect("it serves");
-    let words = leader.remove(place as u8 + 1).expect_err("it leads").to_string();
-    assert!(words.contains("step down first"), "{words}");
-    assert!(leader.remove(9).is_err_and(|error| error.to_string().contains("there is no node 9")));
-    let (out, third) = ((place + 1) % 3, (place + 2) % 3);
-    let are_there =
-        |members: &[Option<Member>]| status(members, place).nodes.iter().filter(|seen| seen.is_connected).count();
-    members[third].take().expect("it ran").stop().expect("it ends well");
-    until("two", &members, || are_there(&members) == 2);
-    let leader = members[place].as_ref().expect("it serves");
-    let words = leader.remove(out as u8 + 1).expect_err("nobody else is there").to_string();
-    assert!(words.contains("1 of 2 that vote"), "{words}");
-    members[third] = Some(marsh.start(third));
-    until("three", &members, || are_there(&members) == 3);
-    let leader = members[place].as_ref().expect("it serves");
-    leader.remove(out as u8 + 1).expect("two of three are left");
-    until("told", &members, || {
-        let failure = members[out].as_ref().and_then(Member::failure);
-        failure.is_some_and(|words| words.contains("was removed from the cluster"))
-    });
-    let ended = members[out].take().expect("it ran").stop().expect_err("it was removed").to_string();
-    assert!(ended.contains("was removed"), "{ended}");
-    let is_out = |place| {
-        let status = status(&members, place);
-        seen(&status, out as u8 + 1).is_some_and(|seen| seen.standing == "gone" && seen.behind.is_none())
+fn who_has_joined_takes_over() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let founder = Newcomer::new(dir.path(), "north");
+    let new = NewCluster {
+        cluster_name: "marsh".into(),
+        node_name: "north".into(),
+        addresses: vec![founder.address.to_string()],
+        zone: String::new(),
+        release: "lapwing".into(),
     };
-    until("gone", &members, || is_out(place) && is_out(third));
-    crate::connect(&handle, "publisher").publish_acked("t/a", b"two are left");
+    found_cluster(&founder.config, &new).expect("founded");
+    let mut members = vec![Some(founder.start())];
+    let (_, handle) = active(&members);
+    let (mut keeper, _) = Client::connect_with(&handle, &lasting("keeper"));
+    keeper.subscribe("t/#", SubscriptionOptions::new(QoS::AtLeastOnce));
+    drop(keeper);
+    let mut publisher = crate::connect(&handle, "publisher");
+    (0..20).for_each(|n| publisher.publish_acked("t/a", format!("{n}").as_bytes()));
+    drop((publisher, handle));
+    for name in ["east", "west"] {
+        let newcomer = Newcomer::new(dir.path(), name);
+        let joined = newcomer.join(&token(&members).to_text()).expect("it joins");
+        members.push(Some(newcomer.start()));
+        until("a vote", &members, || {
+            seen(&status(&members, 0), joined.node).is_some_and(|seen| seen.standing == "voter")
+        });
+    }
+    let (place, handle) = active(&members);
+    crate::connect(&handle, "publisher").publish_acked("t/a", b"20");
     drop(handle);
-
-    let again = marsh.start(out);
-    until("told at its start", &members, || again.failure().is_some_and(|words| words.contains("was removed")));
+    members[place].take().expect("it ran").stop().expect("it ends well");
+    let (next, handle) = active(&members);
+    assert_ne!(next, place);
+    let (mut keeper, is_present) = Client::connect_with(&handle, &lasting("keeper"));
+    assert!(is_present);
+    for n in 0..=20 {
+        let message = keeper.receive();
+        assert_eq!(String::from_utf8_lossy(&message.payload), format!("{n}"));
+        keeper.acknowledge(&message);
+    }
+    keeper.expect_silence();
+    // Another one lets others join: the authority is with all of them.
+    let last = Newcomer::new(dir.path(), "south");
+    assert_eq!(last.join(&token(&members).to_text()).expect("it joins").node, 4);
 }
