@@ -17,7 +17,8 @@ const PAYLOAD_BYTES: usize = 16 << 10;
 
 /// Logs are short, and nobody waits for who lags.
 fn impatient(mut marsh: Marsh) -> Marsh {
-    marsh.change = |settings| settings.keep_log_bytes = 32 << 10;
+    // Nobody is elected because the machine is slow.
+    marsh.change = |settings| (settings.keep_log_bytes, settings.election_ms) = (32 << 10, 1_500);
     marsh.configs.iter_mut().for_each(|config| config.limits.log_snapshot_bytes = 4 << 10);
     marsh
 }
@@ -58,14 +59,18 @@ fn publish_until_purged(members: &[Option<Member>], place: usize, handle: &Handl
     }
 }
 
-/// Has this one serve.
-fn serve_at(members: &[Option<Member>], wanted: usize) -> Arc<Handle> {
+/// Has this one serve: who serves instead ends, and of the two that are left the other one stands back.
+fn serve_at(members: &mut [Option<Member>], wanted: usize) -> Arc<Handle> {
     loop {
         let (place, handle) = active(members);
         if place == wanted {
             return handle;
         }
         drop(handle);
+        if members.iter().all(Option::is_some) {
+            members[place].take().expect("it ran").stop().expect("it ends well");
+            continue;
+        }
         members[place].as_ref().expect("it runs").step_down().expect("somebody else");
         until("stood down", members, || members[place].as_ref().is_some_and(|member| member.serving().is_none()));
     }
@@ -115,12 +120,11 @@ fn who_was_away_comes_back_by_snapshots() {
     drop(handle);
     catch_up(&marsh, &mut members, away);
     assert!(moved(&members, away, "received") > 0, "{:#?}", status(&members, away));
-    assert_everything(&serve_at(&members, away), count);
-    members.iter().flatten().for_each(|member| assert_eq!(member.failure(), None));
     // What it has it has on disk.
     members[away].take().expect("it ran").stop().expect("it ends well");
     catch_up(&marsh, &mut members, away);
-    drop(serve_at(&members, away));
+    assert_everything(&serve_at(&mut members, away), count);
+    members.iter().flatten().for_each(|member| assert_eq!(member.failure(), None));
 }
 
 /// The connection breaks in the midst, twice: does the transfer go on where it was?
@@ -140,7 +144,7 @@ fn a_transfer_goes_on_over_another_connection() {
     catch_up(&marsh, &mut members, away);
     assert_eq!(cuts.left.load(Ordering::Relaxed), 0);
     assert!(moved(&members, away, "resumed") > 0, "{:#?}", status(&members, away));
-    assert_everything(&serve_at(&members, away), count);
+    assert_everything(&serve_at(&mut members, away), count);
 }
 
 /// A folder with an empty log, as one that joins has: is it sent all groups, the metadata among them, from the first moment?
@@ -157,5 +161,5 @@ fn an_empty_log_is_filled_by_snapshots() {
     catch_up(&marsh, &mut members, 2);
     assert!(moved(&members, 2, "received") >= 17, "{:#?}", status(&members, 2));
     assert_eq!(status(&members, 2).nodes.len(), 3, "it knows the members");
-    assert_everything(&serve_at(&members, 2), count);
+    assert_everything(&serve_at(&mut members, 2), count);
 }
