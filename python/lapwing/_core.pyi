@@ -23,6 +23,7 @@ __all__ = [
     "believed_files",
     "certificate_times",
     "cluster_found",
+    "cluster_join",
     "data_files_fault",
     "data_folder_fault",
     "data_folder_holder",
@@ -117,6 +118,14 @@ def cluster_found(config_json: str, cluster_json: str, name: str) -> None:
 
     Raises:
         CoreError: it is one already, or cannot be written; then it is as it was.
+    """
+
+def cluster_join(config_json: str, cluster_json: str, token: str) -> tuple[int, str, bool]:
+    """Has the empty data folder join the cluster that has made the token: the node's number, the cluster's name, and
+    whether it will vote when it has caught up.
+
+    Raises:
+        CoreError: what the cluster says, or that nobody does; the folder is nobody's then.
     """
 
 def give_back_start() -> None:
@@ -367,6 +376,10 @@ class Node:
         """Where a member of a cluster stands, as JSON; None: a node on its own."""
     def peer_address(self) -> str | None:
         """Where other nodes reach a member of a cluster, with its real port; None: a node on its own."""
+    def make_token(self) -> str | None:
+        """A token by which one node joins within an hour; None: a node on its own. Only where it leads."""
+    def remove_member(self, node: int) -> bool:
+        """Takes a node out of the cluster for ever, by its number; False: a node on its own. Only where it leads."""
     def step_down(self) -> bool:
         """Lets another node of the cluster serve, if one can; False: a node on its own."""
     def streams_json(self) -> str:

@@ -77,7 +77,7 @@ def test_a_folder_becomes_a_cluster_and_goes_on(tmp_path: Path) -> None:
         assert "nobody to serve in place of this one" in one_error(asked)
         assert broker.end() == 0
     alone = lapwing("broker", "--data", str(data), "--listen", "tcp://127.0.0.1:0", "--http", "off")
-    assert (alone.returncode, "member" in one_error(alone)) == (2, True)
+    assert (alone.returncode, "lapwing cluster init" in one_error(alone)) == (1, True)
 
 
 def test_what_cannot_be_a_member_says_what_to_do(tmp_path: Path) -> None:
@@ -97,6 +97,12 @@ def test_what_cannot_be_a_member_says_what_to_do(tmp_path: Path) -> None:
     assert refused.returncode == 2
     assert "streams" in one_error(refused)
     assert "[cluster]" in one_error(refused)
+    file = tmp_path / "lapwing.toml"
+    file.write_text(
+        f"[broker]\ndata = '{data}'\nlisten = 'tcp://127.0.0.1:0'\nhttp = 'off'\n[cluster]\nname = 'north'\n"
+    )
+    checked = call("config", "check", str(file))
+    assert (checked.returncode, "is no member's folder" in checked.stderr) == (2, True), checked
     refused = call("cluster", "init", "--set", f"broker.data={data}")
     assert (refused.returncode, "there is no [cluster]" in one_error(refused)) == (2, True)
 

@@ -52,6 +52,9 @@ class MadeNode:
     def cluster_json(self) -> None:
         """It is a node on its own."""
 
+    def make_token(self) -> None:
+        """The same."""
+
     def is_audited(self) -> bool:
         return False
 

@@ -38,6 +38,8 @@ RIGHTS = {
     ("DELETE", "/v1/bans/{who:client_id}"): ADMINISTERS,
     ("GET", "/v1/cluster"): OBSERVES,
     ("POST", "/v1/cluster/step-down"): ADMINISTERS,
+    ("POST", "/v1/cluster/tokens"): ADMINISTERS,
+    ("DELETE", "/v1/cluster/nodes/{node}"): ADMINISTERS,
 }
 """Who gets further, by what there is to ask for; HEAD is GET."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
@@ -54,7 +56,7 @@ def known() -> MadeAuthority:
 
 
 def path_of(route: str) -> str:
-    named = {"{name}": "readings", "{partition}": "0", "{reader}": "r"}
+    named = {"{node}": "1", "{name}": "readings", "{partition}": "0", "{reader}": "r"}
     for place, name in {**named, "{client:client_id}": "c", "{who:client_id}": "w"}.items():
         route = route.replace(place, name)
     return route

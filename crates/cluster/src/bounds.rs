@@ -2,7 +2,7 @@
 
 /// Nodes that there ever may be: an id, from 1 on, is six bits of the ids of sessions and messages, and is never given again.
 pub const MEMBERS_MAX: usize = 63;
-/// Nodes that vote, and so have a copy of everything acknowledged; who comes then is a learner.
+/// Nodes that vote, and so have a copy of everything acknowledged; who comes then stays a learner.
 pub const VOTERS_MAX: usize = 5;
 /// For so long a token is good, in milliseconds of the wall clock.
 pub const TOKEN_LIFE_MS: u64 = 60 * 60 * 1000;

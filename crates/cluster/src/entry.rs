@@ -33,7 +33,7 @@ pub enum Entry {
         /// When, on the wall clock of who has made it, milliseconds since the epoch.
         made_at_ms: u64,
     },
-    /// Somebody joins by a token.
+    /// Somebody joins by a token, as a learner: it has nothing yet.
     Joined {
         /// Of the token's secret.
         secret: SecretHash,
@@ -57,7 +57,7 @@ pub enum Entry {
         /// Of its program.
         features: Features,
     },
-    /// A learner votes from now on.
+    /// A learner has caught up, and votes from now on.
     Promoted {
         /// Who.
         node: NodeId,

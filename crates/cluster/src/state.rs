@@ -70,7 +70,7 @@ impl ClusterState {
         }
         self.cluster = Some((cluster, name.to_owned()));
         self.level = founder.features.most;
-        Ok(Answer::Member(self.admit(founder)))
+        Ok(Answer::Member(self.admit(founder, Standing::Voter)))
     }
 
     fn add_token(&mut self, secret: SecretHash, made_at_ms: u64) -> Result<(), Refusal> {
@@ -91,7 +91,8 @@ impl ClusterState {
         }
         self.check_newcomer(newcomer)?;
         self.tokens.remove(&secret);
-        Ok(Answer::Member(self.admit(newcomer)))
+        // It has nothing yet: a vote of it would count for what it lacks.
+        Ok(Answer::Member(self.admit(newcomer, Standing::Learner)))
     }
 
     fn check_newcomer(&self, newcomer: &Newcomer) -> Result<(), Refusal> {
@@ -111,9 +112,7 @@ impl ClusterState {
         NodeId(self.members.len() as u8 + 1)
     }
 
-    /// As a voter where there is room for one.
-    fn admit(&mut self, newcomer: &Newcomer) -> NodeId {
-        let standing = if self.voters().count() < VOTERS_MAX { Standing::Voter } else { Standing::Learner };
+    fn admit(&mut self, newcomer: &Newcomer, standing: Standing) -> NodeId {
         let id = self.next_id();
         self.members.insert(id, Member { id, said: newcomer.clone(), boot: Boot(0), standing });
         id
@@ -221,6 +220,16 @@ impl ClusterState {
     /// What is written may need so much.
     pub const fn level(&self) -> u32 {
         self.level
+    }
+
+    /// Whether somebody may join by a token that is good at `now_ms`, on the wall clock.
+    pub fn has_token(&self, now_ms: u64) -> bool {
+        self.tokens.values().any(|made_at_ms| now_ms.saturating_sub(*made_at_ms) <= TOKEN_LIFE_MS)
+    }
+
+    /// Whether one more may vote.
+    pub fn has_room_for_a_voter(&self) -> bool {
+        self.voters().count() < VOTERS_MAX
     }
 
     /// Tokens that nobody has used; some of them may be too old.

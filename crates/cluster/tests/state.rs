@@ -51,12 +51,15 @@ impl Log {
         self.say(Entry::Joined { secret, newcomer: newcomer(number), joined_at_ms })
     }
 
-    /// So many nodes.
+    /// So many nodes, of which the first five vote.
     fn of(nodes: u8) -> Self {
         let mut log = Log::new();
         for number in 2..=nodes {
             log.token(number, NOW_MS);
             assert_eq!(log.join(number, number, NOW_MS), Ok(Answer::Member(NodeId(number))));
+            if number <= 5 {
+                assert_eq!(log.say(Entry::Promoted { node: NodeId(number) }), Ok(Answer::Done));
+            }
         }
         log
     }
@@ -89,6 +92,7 @@ fn a_token_is_good_once_and_for_an_hour() {
         "what was refused used nothing up"
     );
     assert_eq!(log.join(2, 3, NOW_MS), Err(Refusal::UnknownToken));
+    assert!(log.state.has_token(NOW_MS) && !log.state.has_token(NOW_MS + TOKEN_LIFE_MS + 1), "that of before");
     // A clock that was set back makes nobody's token too old.
     log.token(3, NOW_MS + 1_000_000);
     assert_eq!(log.join(3, 4, NOW_MS), Ok(Answer::Member(NodeId(3))));
@@ -109,6 +113,21 @@ fn tokens_do_not_pile_up() {
     assert_eq!(log.say(one_more), Err(Refusal::ManyTokens { tokens: 256 }));
     assert_eq!(log.say(more(NOW_MS + TOKEN_LIFE_MS + 1)), Ok(Answer::Done));
     assert_eq!(log.state.tokens(), 1);
+}
+
+/// Has who joins no vote until it is promoted: it has nothing yet?
+#[test]
+fn who_joins_learns_first() {
+    let mut log = Log::new();
+    log.token(2, NOW_MS);
+    assert_eq!(log.join(2, 2, NOW_MS), Ok(Answer::Member(NodeId(2))));
+    assert_eq!(log.state.learners().collect::<Vec<_>>(), [NodeId(2)]);
+    assert!(log.state.has_room_for_a_voter());
+    for _ in 0..2 {
+        assert_eq!(log.say(Entry::Promoted { node: NodeId(2) }), Ok(Answer::Done), "said once or twice");
+    }
+    assert_eq!(log.state.voters().collect::<Vec<_>>(), [NodeId(1), NodeId(2)]);
+    assert!(!Log::of(5).state.has_room_for_a_voter());
 }
 
 /// Does the sixth node have a copy without a vote until somebody makes room and it is promoted?

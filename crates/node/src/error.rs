@@ -38,6 +38,12 @@ pub enum NodeError {
         /// What is wrong with it.
         fault: Fault,
     },
+    /// A node on its own was to go on with a member's folder.
+    #[error("{} is the folder of a member of a cluster, which does not go on alone", .dir.display())]
+    OfCluster {
+        /// The folder.
+        dir: std::path::PathBuf,
+    },
     /// The machine refused a thread, a descriptor or an event queue.
     #[error("cannot {doing}: {source}")]
     System {
@@ -100,6 +106,7 @@ impl NodeError {
             NodeError::Reload(_) => "certificate",
             NodeError::Store(error) => store_code(error),
             NodeError::Entry { .. } => "data_corrupt",
+            NodeError::OfCluster { .. } => "data_folder",
             NodeError::System { .. } => "system",
             NodeError::Audit(_) => "audit",
             NodeError::Defect { .. } => "defect",
@@ -132,6 +139,10 @@ impl NodeError {
             NodeError::Store(_) => "Check the data folder: its file system, its free space and its permissions.".into(),
             NodeError::Entry { .. } => {
                 "Start the version of Lapwing that wrote it, or restore the data folder from a copy.".into()
+            }
+            NodeError::OfCluster { .. } => {
+                "Start it with the [cluster] that `lapwing cluster init` or `join` was given, or name another folder."
+                    .into()
             }
             NodeError::System { .. } => {
                 "Raise the limits of this process (ulimit -n, ulimit -u) or use fewer shards.".into()

@@ -113,8 +113,8 @@ pub use lapwing_store::{ReadBy, ReaderInfo};
 pub use lapwing_transport::{CertificateTimes, WeakRsaKey, certificate_times, weak_rsa_key};
 pub use life::Failure;
 pub use member::{
-    ClusterTable, MakeExtensions, Member, MemberConfig, MemberError, MemberStatus, NewCluster, NodeStatus,
-    found_cluster, own_files,
+    ClusterTable, JoinError, Joined, MakeExtensions, Member, MemberConfig, MemberError, MemberStatus, NewCluster,
+    NewNode, NodeStatus, found_cluster, join_cluster, own_files,
 };
 pub use memory::memory_notices;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};

@@ -139,8 +139,7 @@ fn open_groups(
 ) -> Result<(Keeper, KeptReader), NodeError> {
     let (journal, reader) = writer.open_journal(&journal_config(config))?;
     if is_of_cluster(&reader)? {
-        let what = "is the folder of a member of a cluster, which does not go on alone".to_owned();
-        return Err(NodeError::config("data_dir", what, "Name another folder, or start this one as a member."));
+        return Err(NodeError::OfCluster { dir: config.data_dir.clone().unwrap_or_default() });
     }
     let (data_groups, extents) = DataGroups::recover(&reader, progress)?;
     let recovered = (data_groups.clone(), extents);

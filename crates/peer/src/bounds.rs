@@ -23,3 +23,17 @@ pub const MEMBERSHIP_BYTES_MAX: usize = 1024;
 pub const BATCH_BYTES_MAX: u32 = 544 << 20;
 /// No term, index or sequence is larger, so what adds to one of them does not come to the end of numbers.
 pub const NUMBER_MAX: u64 = 1 << 62;
+/// Bytes behind the header of what a newcomer says: it is nobody yet.
+pub const JOIN_ASK_BYTES_MAX: usize = 16 << 10;
+/// Bytes behind the header of what it is answered: certificates, and all members with all addresses.
+pub const JOIN_ANSWER_BYTES_MAX: usize = 192 << 10;
+/// A name of a node, a zone or a cluster, in bytes.
+pub const NAME_BYTES_MAX: usize = 64;
+/// A request for a certificate in PEM, in bytes.
+pub const REQUEST_BYTES_MAX: usize = 8 << 10;
+/// A certificate in PEM with those behind it, in bytes.
+pub const CERTIFICATE_BYTES_MAX: usize = 16 << 10;
+/// A private key in PEM, in bytes.
+pub const KEY_BYTES_MAX: usize = 4 << 10;
+/// Members that a newcomer is told of: as many as there are ids for.
+pub const JOIN_MEMBERS_MAX: usize = 63;

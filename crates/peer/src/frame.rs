@@ -3,8 +3,8 @@
 use crate::header::{self, FRAME_VERSION, HEADER_BYTES, Header};
 use crate::wire::{Input, Pack, check_len};
 use crate::{
-    BatchPart, EncodeError, Fault, Hello, Kind, Raft, Refused, SnapshotBegin, SnapshotChunk, SnapshotEnd,
-    SnapshotReply, Stage,
+    BatchPart, EncodeError, Fault, Hello, JoinAsk, JoinRefused, JoinWelcome, Kind, Raft, Refused, SnapshotBegin,
+    SnapshotChunk, SnapshotEnd, SnapshotReply, Stage,
 };
 
 /// A frame between two nodes, borrowing from the bytes it came in.
@@ -19,6 +19,9 @@ pub enum Frame<'a> {
     SnapshotChunk(SnapshotChunk<'a>),
     SnapshotEnd(SnapshotEnd),
     SnapshotReply(SnapshotReply),
+    JoinAsk(JoinAsk<'a>),
+    JoinWelcome(JoinWelcome<'a>),
+    JoinRefused(JoinRefused<'a>),
 }
 
 /// What the bytes that have come are.
@@ -34,7 +37,7 @@ pub enum Parsed<'a> {
 /// Reads the frame that `bytes` begins with.
 ///
 /// `frame_bytes_max`: the most bytes that may be behind a frame's header; at the stage of hellos
-/// [`HELLO_BYTES_MAX`](crate::bounds::HELLO_BYTES_MAX), if that is less.
+/// [`HELLO_BYTES_MAX`](crate::bounds::HELLO_BYTES_MAX), and while somebody joins what is in [`bounds`](crate::bounds), if that is less.
 /// # Errors
 /// They are no frame, or one that may not come at this stage: cut the connection, count it under its
 /// [`FaultKind`](crate::FaultKind).
@@ -63,6 +66,9 @@ impl<'a> Frame<'a> {
             Kind::SnapshotChunk => Frame::SnapshotChunk(SnapshotChunk::take(&mut input)?),
             Kind::SnapshotEnd => Frame::SnapshotEnd(SnapshotEnd::take(&mut input)?),
             Kind::SnapshotReply => Frame::SnapshotReply(SnapshotReply::take(&mut input)?),
+            Kind::JoinAsk => Frame::JoinAsk(JoinAsk::take(&mut input)?),
+            Kind::JoinWelcome => Frame::JoinWelcome(JoinWelcome::take(&mut input)?),
+            Kind::JoinRefused => Frame::JoinRefused(JoinRefused::take(&mut input)?),
         };
         // A newer node has more to say.
         if header.version == FRAME_VERSION {
@@ -100,6 +106,9 @@ impl<'a> Frame<'a> {
             Frame::SnapshotChunk(frame) => frame.put(out),
             Frame::SnapshotEnd(frame) => frame.put(out),
             Frame::SnapshotReply(frame) => frame.put(out),
+            Frame::JoinAsk(frame) => frame.put(out),
+            Frame::JoinWelcome(frame) => frame.put(out),
+            Frame::JoinRefused(frame) => frame.put(out),
         }
     }
 
@@ -114,6 +123,9 @@ impl<'a> Frame<'a> {
             Frame::SnapshotChunk(_) => Kind::SnapshotChunk,
             Frame::SnapshotEnd(_) => Kind::SnapshotEnd,
             Frame::SnapshotReply(_) => Kind::SnapshotReply,
+            Frame::JoinAsk(_) => Kind::JoinAsk,
+            Frame::JoinWelcome(_) => Kind::JoinWelcome,
+            Frame::JoinRefused(_) => Kind::JoinRefused,
         }
     }
 }

@@ -15,11 +15,14 @@ pub enum Kind {
     SnapshotChunk = 6,
     SnapshotEnd = 7,
     SnapshotReply = 8,
+    JoinAsk = 9,
+    JoinWelcome = 10,
+    JoinRefused = 11,
 }
 
 impl Kind {
     /// Every kind, in the order of their values, which begin with 1.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Hello,
         Kind::Refused,
         Kind::BatchPart,
@@ -28,6 +31,9 @@ impl Kind {
         Kind::SnapshotChunk,
         Kind::SnapshotEnd,
         Kind::SnapshotReply,
+        Kind::JoinAsk,
+        Kind::JoinWelcome,
+        Kind::JoinRefused,
     ];
 
     /// The kind with this value; `None` when this program has no such frame.
@@ -43,7 +49,7 @@ impl Kind {
     /// Whether the frame is read whatever its version: the first fields of what is said before a version is agreed on are the
     /// same for ever, and a newer node puts what it has more behind them.
     pub const fn is_read_in_any_version(self) -> bool {
-        matches!(self, Kind::Hello | Kind::Refused)
+        matches!(self, Kind::Hello | Kind::Refused | Kind::JoinAsk | Kind::JoinWelcome | Kind::JoinRefused)
     }
 
     /// Whether it may come at that stage. A refusal may always: a node may be removed while it is connected.
@@ -55,6 +61,8 @@ impl Kind {
             Kind::SnapshotBegin | Kind::SnapshotChunk | Kind::SnapshotEnd | Kind::SnapshotReply => {
                 matches!(stage, Stage::Snapshot)
             }
+            Kind::JoinAsk => matches!(stage, Stage::Asking),
+            Kind::JoinWelcome | Kind::JoinRefused => matches!(stage, Stage::Answered),
         }
     }
 }

@@ -9,9 +9,10 @@
 //! - A frame that was parsed is legal in itself. Whether it comes in order is for those that keep books: [`judge`] for the
 //!   hellos, [`BatchIntake`] and [`Window`] for batches, [`SnapshotIntake`] for snapshots. These are pure, too.
 //! - There is one encoding of each frame, and only what can be parsed is written. On an error nothing was written.
+//! - Who joins is nobody yet: its frames have stages and bounds of their own, and `Debug` shows no secret and no key.
 //! - No checksum: the wire is TLS, which lets nothing through that was changed. What lies on a disk in between has one.
 //! - Kinds, codes and the layout of each version are for ever. Every frame has a version; one that is not known is a fault,
-//!   but for the two frames that are said before a version is agreed on: their first fields never change.
+//!   but for those that are said before a version is agreed on: their first fields never change.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,6 +38,7 @@ mod frame;
 mod group_number;
 mod header;
 mod hello;
+mod join;
 mod kind;
 mod node_id;
 mod raft;
@@ -52,6 +54,7 @@ pub use frame::{Frame, Parsed, parse};
 pub use group_number::GroupNumber;
 pub use header::{FRAME_VERSION, HEADER_BYTES};
 pub use hello::{Agreed, Hello, Known, Levels, Link, Refusal, Table, TableHashes, Versions, judge};
+pub use join::{JoinAsk, JoinCode, JoinMember, JoinRefused, JoinWelcome};
 pub use kind::Kind;
 pub use node_id::NodeId;
 pub use raft::{BatchHead, Content, EntryHeader, Message, MessageKind, Raft};

@@ -1,7 +1,7 @@
 //! How far a connection has come.
 
 use crate::Link;
-use crate::bounds::HELLO_BYTES_MAX;
+use crate::bounds::{HELLO_BYTES_MAX, JOIN_ANSWER_BYTES_MAX, JOIN_ASK_BYTES_MAX};
 
 /// What may come on a connection now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,10 @@ pub enum Stage {
     Raft,
     /// The same on the connection of snapshots.
     Snapshot,
+    /// Somebody has come to join, and asks.
+    Asking,
+    /// This program has asked to join, and is answered.
+    Answered,
 }
 
 impl Stage {
@@ -28,6 +32,8 @@ impl Stage {
         match self {
             Stage::Hello => HELLO_BYTES_MAX.min(frame_bytes_max),
             Stage::Raft | Stage::Snapshot => frame_bytes_max,
+            Stage::Asking => JOIN_ASK_BYTES_MAX.min(frame_bytes_max),
+            Stage::Answered => JOIN_ANSWER_BYTES_MAX.min(frame_bytes_max),
         }
     }
 }

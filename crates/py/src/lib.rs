@@ -76,6 +76,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(swarm::swarm_report_json, module)?)?;
     module.add_function(wrap_pyfunction!(node::give_back_start, module)?)?;
     module.add_function(wrap_pyfunction!(node::member::cluster_found, module)?)?;
+    module.add_function(wrap_pyfunction!(node::member::cluster_join, module)?)?;
     module.add_function(wrap_pyfunction!(topics::topic_fault, module)?)?;
     module.add_function(wrap_pyfunction!(topics::filter_fault, module)?)?;
     module.add_function(wrap_pyfunction!(topics::filter_matches, module)?)?;

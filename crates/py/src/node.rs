@@ -206,6 +206,16 @@ impl Node {
         self.as_member(py, |member| Ok(member.address().to_string()))
     }
 
+    /// Makes a token, by which one node joins within an hour; None for a node on its own.
+    fn make_token(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        Ok(self.as_member(py, lapwing_node::Member::make_token)?.map(|token| token.to_text()))
+    }
+
+    /// Takes a node out of the cluster for ever, by its number; False for a node on its own.
+    fn remove_member(&self, py: Python<'_>, node: u8) -> PyResult<bool> {
+        Ok(self.as_member(py, |member| member.remove(node))?.is_some())
+    }
+
     /// Lets another node of the cluster serve, if one can; False for a node on its own.
     fn step_down(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.as_member(py, lapwing_node::Member::step_down)?.is_some())

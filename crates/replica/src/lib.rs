@@ -4,6 +4,7 @@
 //! Rules of the room:
 //! - No I/O, no clock, no thread: frames, ticks and words of the disk go in; writes, frames and what is committed come out. The
 //!   same calls give the same answers.
+//! - Who belongs to the groups is decided anew each time, from what the metadata and the engines say.
 //! - It composes three rooms that do not know each other: the engines (`raft`), the frames (`peer`), and who serves (`cluster`).
 //! - What a turn gives to be stored is one [`Write`] for all groups; what waits for it waits here.
 //! - An entry is handed out as committed when a quorum has it, whether this node's disk has it or not: the state changes then.
@@ -29,6 +30,7 @@ mod config;
 mod group;
 mod lag;
 mod link;
+mod membership;
 mod receiver;
 mod replica;
 mod sender;
@@ -44,6 +46,7 @@ pub use codec::{
 pub use config::{Config, GroupStart};
 pub use lag::{Lacking, NamedBatch};
 pub use link::Counters;
+pub use membership::check_removal;
 pub use receiver::FrameFault;
 pub use replica::Replica;
 pub use start::NotStarted;

@@ -1,6 +1,7 @@
 //! All groups of a node, and its connections to the others.
 
 mod active;
+mod members;
 mod peers;
 
 use std::collections::BTreeMap;

@@ -1,9 +1,11 @@
-"""``lapwing cluster init|status|step-down``: brokers that keep copies of what each other has acknowledged."""
+"""``lapwing cluster init|join|token|status|step-down|remove``: brokers that keep copies of what others acknowledged."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -13,6 +15,9 @@ from lapwing.cli.http_api import HttpApi
 from lapwing.cli.http_options import Asked, asks_broker
 from lapwing.cli.session_options import Json
 from lapwing.errors import BrokerError, LapwingError
+
+if TYPE_CHECKING:
+    from lapwing.config import Config
 
 app = typer.Typer(
     help="Make a cluster of brokers, and see how it is.", context_settings={"help_option_names": ["-h", "--help"]}
@@ -51,21 +56,61 @@ def init(
     """
     from lapwing._core import cluster_found
     from lapwing.broker_node import core_errors
-    from lapwing.config import cluster_json, load, node_json
 
-    given = load(config, settings=settings).config
-    text = cluster_json(given)
-    if text is None:
-        from lapwing.errors import ConfigError
-
-        remedy = 'add [cluster] with name = "n1", what people call this node'
-        raise ConfigError("there is no [cluster] in the configuration", where=str(config or ""), remedy=remedy)
+    given, node, text = _member(config, settings)
     with core_errors():
-        cluster_found(node_json(given), text, cluster_name)
+        cluster_found(node, text, cluster_name)
     if json_:
         echo_json({"cluster": cluster_name, "node": given.cluster.name, "data": str(given.broker.data)})
         return
     typer.echo(f"{given.broker.data}: {given.cluster.name} is the first node of cluster {cluster_name}")
+
+
+@app.command(epilog=examples('lapwing cluster join "$(lapwing cluster token --url http://n1:8080)" --config n2.toml'))
+def join(
+    token: Annotated[str, typer.Argument(metavar="TOKEN", help="What `lapwing cluster token` has printed.")],
+    config: ConfigFile = None,
+    settings: Settings = [],  # noqa: B006 (typer copies it)
+    json_: Json = False,
+) -> None:
+    """Make an empty data folder that of another node of a cluster: it asks the cluster, which must serve.
+
+    The token is good once, and for an hour. Groups, holds, topics, users and rules must be those of the cluster.
+    """
+    from lapwing._core import cluster_join
+    from lapwing.broker_node import core_errors
+
+    given, node, text = _member(config, settings)
+    with core_errors():
+        number, cluster, is_to_vote = cluster_join(node, text, token)
+    if json_:
+        echo_json({"cluster": cluster, "node": given.cluster.name, "number": number, "is_to_vote": is_to_vote})
+        return
+    part = "votes when it has caught up" if is_to_vote else "has a copy and no vote: as many vote as may"
+    typer.echo(f"{given.broker.data}: {given.cluster.name} is node {number} of cluster {cluster}; it {part}")
+
+
+@app.command("token", epilog=examples("lapwing cluster token", "lapwing cluster token --url http://n1:8080"))
+@asks_broker
+def token_(asked: Asked) -> None:
+    """Print a token by which one node joins within an hour. Keep it as you would a password.
+
+    The node that serves is to be asked.
+    """
+    _, body = _api(asked).request("POST", "/v1/cluster/tokens")
+    typer.echo(json.loads(body)["token"])
+
+
+@app.command(epilog=examples("lapwing cluster remove n3", "lapwing cluster remove 3 --url http://n1:8080"))
+@asks_broker
+def remove(asked: Asked, node: Annotated[str, typer.Argument(metavar="NODE", help="Its name, or its number.")]) -> None:
+    """Take a node out of the cluster for ever: its folder is no member's any more.
+
+    The node that serves is to be asked, and is not taken out itself: let it step down first. Refused where too few of
+    those that are connected would be left to acknowledge anything.
+    """
+    _, body = _api(asked).request("DELETE", f"/v1/cluster/nodes/{quote(node, safe='')}")
+    typer.echo(f"node {json.loads(body)['removed']} belongs to the cluster no more")
 
 
 @app.command(epilog=examples("lapwing cluster status", "lapwing cluster status --json | jq .role"))
@@ -95,3 +140,16 @@ def step_down(asked: Asked) -> None:
     """Let another node serve in place of the one that is asked: its clients are closed, then it hands over."""
     _api(asked).request("POST", "/v1/cluster/step-down")
     typer.echo("asked: see lapwing cluster status for who serves")
+
+
+def _member(config: Path | None, settings: list[str]) -> tuple[Config, str, str]:
+    """The configuration of a member, what its node is told, and what is told of its cluster."""
+    from lapwing.config import cluster_json, load, node_json
+    from lapwing.errors import ConfigError
+
+    given = load(config, settings=settings).config
+    text = cluster_json(given)
+    if text is None:
+        remedy = 'add [cluster] with name = "n1", what people call this node'
+        raise ConfigError("there is no [cluster] in the configuration", where=str(config or ""), remedy=remedy)
+    return given, node_json(given), text

@@ -44,6 +44,8 @@ def exit_code(status: Status) -> int:
 
 def summary(status: Status) -> list[str]:
     """What there is to say beside the table."""
+    if not status["nodes"]:
+        return ["this node has not heard from its cluster yet: see its log for who does not speak to it"]
     asked = next((node["name"] for node in status["nodes"] if node["node"] == status["node"]), "")
     lines = [f"cluster {one_line(status['name'])}, term {status['term']}, as {one_line(asked)} sees it"]
     if status["hindrance"]:

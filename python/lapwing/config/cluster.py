@@ -82,6 +82,9 @@ class ClusterSection(BaseModel):
     tail_bytes: Size = Field(default=64 << 20, ge=1 << 20, le=16 << 30)
     """Memory for what other nodes may lack yet; who lags further is sent it from disk."""
 
+    move_bytes_per_s: Size = Field(default=50 << 20, ge=1 << 20, le=1 << 40)
+    """Bytes a second at which a node that lacks too much is sent what it lacks, to each such node."""
+
     certificate: OptionalFile = None
     """This node's certificate for the others, in PEM, of an authority of your own; "off": the one of `init`."""
 

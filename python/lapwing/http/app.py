@@ -117,6 +117,8 @@ def routes_of(node: Node, settings: HttpSection, counters: HttpCounters) -> list
         Route("/v1/bans/{who:client_id}", bans.lift, methods=["DELETE"]),
         Route("/v1/cluster", cluster.index),
         Route("/v1/cluster/step-down", cluster.step_down, methods=["POST"]),
+        Route("/v1/cluster/tokens", cluster.token, methods=["POST"]),
+        Route("/v1/cluster/nodes/{node}", cluster.remove, methods=["DELETE"]),
         Route("/healthz", health.alive),
         Route("/readyz", health.ready),
         Route("/metrics", health.metrics),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Protocol
 
 from starlette.requests import Request
@@ -28,6 +29,12 @@ class ClusterNode(Protocol):
 
     def step_down(self) -> bool:
         """Lets another node serve; False: it is a node on its own."""
+
+    def make_token(self) -> str | None:
+        """Lets one node join; None: it is a node on its own."""
+
+    def remove_member(self, node: int) -> bool:
+        """Takes a node out, by its number; False: it is a node on its own."""
 
 
 class Cluster:
@@ -57,3 +64,28 @@ class Cluster:
             raise HttpError(409, "standby", "this node does not serve", "ask the one that does: lapwing cluster status")
         await of_node(self._node.step_down)
         return JsonAnswer({"asked": True})
+
+    async def token(self, request: Request) -> Response:
+        """``POST /v1/cluster/tokens``: a token by which one node joins within an hour. It is as good as a password."""
+        caller_of(request.scope).need_to_administer()
+        check_names(request.query_params, ())
+        token = await of_node(self._node.make_token)
+        if token is None:
+            raise _alone()
+        return JsonAnswer({"token": token}, headers={"Cache-Control": "no-store"})
+
+    async def remove(self, request: Request) -> Response:
+        """``DELETE /v1/cluster/nodes/NODE``: a node, by name or number, belongs to the cluster no more, for ever."""
+        caller_of(request.scope).need_to_administer()
+        check_names(request.query_params, ())
+        named = request.path_params["node"]
+        status = await of_node(self._node.cluster_json)
+        if status is None:
+            raise _alone()
+        nodes = [node for node in json.loads(status)["nodes"] if node["standing"] != "gone"]
+        found = [node["node"] for node in nodes if named in (node["name"], str(node["node"]))]
+        if not found:
+            names = ", ".join(node["name"] for node in nodes)
+            raise HttpError(404, "node_unknown", f"no node {named!r} in the cluster", f"there are {names}")
+        await of_node(partial(self._node.remove_member, found[0]))
+        return JsonAnswer({"removed": found[0]})

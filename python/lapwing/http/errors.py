@@ -24,6 +24,9 @@ _STATUS_OF_CORE = {
     "state": 503,
     "standby": 503,
     "no_successor": 409,
+    "not_leader": 409,
+    "not_taken": 409,
+    "no_authority": 409,
     "no_answer": 503,
 }
 

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from lapwing.config import Config
 
 
+_IDENTITY = "cluster.json"
+"""In a member's folder: which node of which cluster it is."""
+
+
 def folder_faults(config: Config) -> Iterator[LapwingError]:
     """Of the data folder, if one is needed, with its streams, and of the audit trail."""
     if config.broker.durability == "disk" or config.streams:
         faults = list(_data_faults(config.broker.data))
-        yield from faults or [*stream_faults(config), *file_faults(config)]
+        yield from faults or [*stream_faults(config), *file_faults(config), *_member_faults(config)]
     yield from trail_faults(config)
 
 
@@ -53,6 +57,18 @@ def _data_faults(folder: Path) -> Iterator[LapwingError]:
         yield DataFolderError(f"broker.data is in use by process {holder}", where=str(folder), remedy=remedy)
     else:
         yield from wrong_folder(folder)
+
+
+def _member_faults(config: Config) -> Iterator[DataFolderError]:
+    """A member's folder without ``[cluster]``, or the other way round."""
+    folder = config.broker.data
+    is_of_cluster = (folder / _IDENTITY).exists()
+    if config.cluster.name is not None and not is_of_cluster:
+        remedy = "make a cluster with `lapwing cluster init`"
+        yield DataFolderError(f"broker.data: {folder} is no member's folder", remedy=remedy)
+    if config.cluster.name is None and is_of_cluster:
+        remedy = "add the [cluster] that `lapwing cluster init` was given, or name another folder"
+        yield DataFolderError(f"broker.data: {folder} is the folder of a member of a cluster", remedy=remedy)
 
 
 def _can_be_made(folder: Path) -> bool:

@@ -12,6 +12,8 @@ pub(super) fn believed(configuration: &Configuration) -> Vec<Believed> {
     let (rest, listeners) = (&configuration.own.rest, &configuration.node.listeners);
     believed_files(configuration.file.as_deref(), listeners.len(), |key| match of_listener(key) {
         Some((number, name)) => listeners.get(number).map_or_else(Vec::new, |listener| files(listener, name)),
+        // A table that is refused here names no file.
+        None if key.starts_with("cluster.") => Vec::new(),
         None => elsewhere(rest, key),
     })
 }

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use lapwing_cluster::{ClusterState, Entry};
-use lapwing_peer::{GroupNumber, NodeId};
-use lapwing_raft::{Position, Role};
+use lapwing_peer::{GroupNumber, JoinAsk, Link, NodeId};
+use lapwing_raft::{Position, Role, Snapshot};
 use lapwing_replica::{Body, Committed, Replica, Stop, Turn, Write};
 use lapwing_store::journal::JournalReader;
 
 use super::error::MemberError;
 use super::fetch;
-use super::links::{Hear, Introduced, Own, level_of};
+use super::joining::{Asked, Desk};
+use super::links::{ForSnapshot, Hear, Introduced, Own, level_of};
 use crate::data_groups::{DataGroups, Extents};
 use crate::log::Growth;
 use crate::replica::{GroupFault, ReplicaError, Started};
@@ -26,6 +27,8 @@ pub(super) struct Core {
     pub(super) data_groups: DataGroups,
     pub(super) cluster: ClusterState,
     pub(super) growth: Growth,
+    /// Who waits for an entry of metadata.
+    pub(super) desk: Desk,
     reader: JournalReader,
     /// Committed, and not on this disk yet: in order, by group.
     waiting: BTreeMap<GroupNumber, VecDeque<Committed>>,
@@ -45,6 +48,10 @@ pub(super) struct Core {
     pub(super) has_new_members: bool,
     /// Replicas that have stopped, and why.
     pub(super) stopped: BTreeMap<GroupNumber, Stop>,
+    /// Connections over which somebody sends a snapshot.
+    pub(super) for_snapshot: Vec<ForSnapshot>,
+    /// A group whose state is to be another one, once that is on this disk: nothing is applied to it.
+    installing: Option<GroupNumber>,
     /// Something is left for the next turn.
     has_more: bool,
     /// The first defect that a frame for a peer met.
@@ -53,7 +60,7 @@ pub(super) struct Core {
 
 impl Core {
     /// Of what a start has found.
-    pub(super) fn new(own: Own, replica: Replica, reader: JournalReader, started: Found) -> Core {
+    pub(super) fn new(own: Own, replica: Replica, reader: JournalReader, started: Found, desk: Desk) -> Core {
         let Found { data_groups, cluster, applied, growth } = started;
         let waiting = GroupNumber::all().map(|group| (group, VecDeque::new())).collect();
         Core {
@@ -62,6 +69,7 @@ impl Core {
             data_groups,
             cluster,
             growth,
+            desk,
             reader,
             waiting,
             applied,
@@ -72,6 +80,8 @@ impl Core {
             metadata_entries: 0,
             has_new_members: true,
             stopped: BTreeMap::new(),
+            for_snapshot: Vec::new(),
+            installing: None,
             has_more: false,
             failure: None,
         }
@@ -84,6 +94,7 @@ impl Core {
             self.waiting.entry(entry.group).or_default().push_back(entry);
         }
         self.stopped.extend(turn.stopped.iter().copied());
+        self.has_new_members |= !turn.memberships.is_empty();
         (turn.write.take(), turn)
     }
 
@@ -93,7 +104,8 @@ impl Core {
     /// An entry that this program does not understand.
     pub(super) fn apply(&mut self) -> Result<bool, MemberError> {
         let mut has_any = false;
-        for group in GroupNumber::all() {
+        let installing = self.installing;
+        for group in GroupNumber::all().filter(|group| installing != Some(*group)) {
             let persisted = self.replica.status(group).persisted;
             let is_on_disk = |entry: &Committed| entry.raft_index <= persisted;
             while self.waiting.get(&group).and_then(VecDeque::front).is_some_and(is_on_disk)
@@ -129,12 +141,39 @@ impl Core {
         let entry = entry
             .map_err(|fault| ReplicaError::group(GroupNumber::METADATA, GroupFault::Cluster { sequence, fault }))?;
         // What does not hold changes nothing, on any node. Whoever says it need not say it again.
-        if self.cluster.apply(sequence, &entry).is_err() {
+        let answer = self.cluster.apply(sequence, &entry);
+        self.desk.applied(&entry, &answer, &self.cluster);
+        if answer.is_err() {
             self.refuse(entry);
         }
         self.metadata_entries += 1;
         self.has_new_members = true;
         Ok(())
+    }
+
+    /// Begins to put a snapshot in the place of a group's log. False: the engine does not want it.
+    pub(super) fn begin_install(&mut self, group: GroupNumber, snapshot: &Snapshot) -> bool {
+        if self.installing.is_some() || self.replica.install(group, snapshot).is_err() {
+            return false;
+        }
+        self.installing = Some(group);
+        true
+    }
+
+    /// The snapshot of a group counts, and its state has taken the place of the one before.
+    pub(super) fn installed(&mut self, group: GroupNumber, at: Position) {
+        self.installing = None;
+        self.applied.insert(group, at);
+        self.unpurged_bytes.remove(&group);
+        // What was committed before and not applied is in it.
+        let waiting = self.waiting.entry(group).or_default();
+        waiting.retain(|entry| entry.raft_index > at.index);
+        self.has_more = true;
+    }
+
+    /// Whether a snapshot is being put in the place of a log.
+    pub(super) fn is_installing(&self) -> bool {
+        self.installing.is_some()
     }
 
     /// The last sequence that a data group's state has.
@@ -190,7 +229,8 @@ impl Core {
     /// Other members, and where they are: as the metadata has them, and who is connected as it says itself.
     pub(super) fn others(&self) -> Vec<(NodeId, Vec<String>)> {
         let own = self.own.node;
-        let members = self.cluster.members().filter(|member| member.standing != lapwing_cluster::Standing::Gone);
+        // Who is gone may be needed still, to be taken out of the groups.
+        let members = self.cluster.members().filter(|member| !self.is_out(member.id));
         let others = members.filter_map(|member| Some((NodeId::new(member.id.0)?, member.said.addresses.clone())));
         others.filter(|(node, _)| *node != own).collect()
     }
@@ -225,13 +265,20 @@ impl Found {
 }
 
 impl Hear for Core {
-    fn say_hello(&self, out: &mut Vec<u8>) {
-        self.own.say(level_of(&self.cluster), out);
+    fn say_hello(&self, link: Link, out: &mut Vec<u8>) {
+        self.own.say(level_of(&self.cluster), link, out);
     }
 
-    fn judge(&self, hello: &lapwing_peer::Hello<'_>) -> Result<Introduced, lapwing_peer::Refusal> {
+    fn for_snapshot(&mut self, link: ForSnapshot) {
+        self.for_snapshot.push(link);
+    }
+
+    fn judge(&self, hello: &lapwing_peer::Hello<'_>, link: Link) -> Result<Introduced, lapwing_peer::Refusal> {
+        if self.is_out(lapwing_cluster::NodeId(hello.node.value())) {
+            return Err(lapwing_peer::Refusal::Gone { node: hello.node });
+        }
         let start = self.starts.get(&hello.node).filter(|(boot, _)| *boot == hello.boot).map(|(_, start)| *start);
-        self.own.judge(hello, &self.cluster, start)
+        self.own.judge(hello, link, &self.cluster, start)
     }
 
     fn opened(&mut self, introduced: &Introduced) {
@@ -253,6 +300,26 @@ impl Hear for Core {
     fn expects(&self, peer: NodeId) -> bool {
         let leader = self.replica.status(GroupNumber::METADATA).leader;
         leader == u64::from(peer.value()) || leader == u64::from(self.own.node.value())
+    }
+
+    fn are_joining(&self) -> bool {
+        self.cluster.has_token(super::members::wall_ms())
+    }
+
+    fn asks(&mut self, ask: &JoinAsk<'_>) -> Option<u64> {
+        self.desk.ask(Asked::of(ask))
+    }
+
+    fn take_answer(&mut self, number: u64) -> Option<Vec<u8>> {
+        self.desk.take_answer(number)
+    }
+
+    fn left(&mut self, number: u64) {
+        self.desk.left(number);
+    }
+
+    fn is_out(&self, peer: NodeId) -> bool {
+        Core::is_out(self, lapwing_cluster::NodeId(peer.value()))
     }
 
     /// What has to be read from the journal is read once a turn: heartbeats do not wait for the rest.

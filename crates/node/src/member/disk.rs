@@ -1,15 +1,16 @@
 //! The thread that writes a member's log: what the raft thread gives, in order, many writes with one sync; and what keeps the
 //! log short.
 
+use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use lapwing_ledger::FrozenState;
+use lapwing_ledger::{DataGroupState, FrozenState};
 use lapwing_peer::GroupNumber;
 use lapwing_replica::Write;
-use lapwing_store::journal::{Covered, JournalReader, JournalWriter, RoomThread};
+use lapwing_store::journal::{Covered, JournalReader, JournalWriter, Received, RoomThread};
 use lapwing_store::{LogWriter, StoreError};
 
 use super::error::MemberError;
@@ -30,8 +31,18 @@ pub(super) enum Order {
     Snapshot(SnapshotOrder),
     /// A snapshot covers so much of a group, and nobody needs the log before it.
     Purge(GroupNumber, Covered),
+    /// A snapshot from a leader: the group begins anew behind it with a write that follows.
+    Install(Box<InstallOrder>),
     /// Everything was given: close the log, and end.
     Close,
+}
+
+/// A snapshot from a leader, and the state in it.
+pub(super) struct InstallOrder {
+    pub(super) group: GroupNumber,
+    pub(super) received: Received,
+    /// Of a data group.
+    pub(super) state: Option<DataGroupState>,
 }
 
 /// A state as it was at the preface's place.
@@ -55,6 +66,8 @@ pub(super) enum Word {
     Room { is_full: bool, is_low: bool, scale_bytes: u64 },
     /// A snapshot is durable, or could not be written.
     Snapshot(GroupNumber, Result<(Covered, u64), StoreError>),
+    /// The snapshot from a leader counts, and a data group's state is the one in it.
+    Installed(GroupNumber),
     /// It goes on no more.
     Failed(MemberError),
 }
@@ -84,6 +97,8 @@ struct DiskThread {
     data_groups: DataGroups,
     queue: WriteQueue,
     room: RoomThread,
+    /// Of data groups that are to begin anew.
+    states: BTreeMap<GroupNumber, DataGroupState>,
     persisted: u64,
     told_room: Option<(bool, bool, u64)>,
     words: Sender<Word>,
@@ -110,6 +125,7 @@ impl Disk {
             reader,
             data_groups,
             room: RoomThread::start().map_err(system)?,
+            states: BTreeMap::new(),
             persisted: 0,
             told_room: None,
             words,
@@ -175,6 +191,11 @@ impl DiskThread {
                     Order::Write(write) => self.queue.push(write),
                     Order::Snapshot(order) => self.begin_snapshot(order)?,
                     Order::Purge(group, covered) => self.purge(group, covered)?,
+                    Order::Install(order) => {
+                        let InstallOrder { group, received, state } = *order;
+                        self.queue.receive(group, received);
+                        self.states.extend(state.map(|state| (group, state)));
+                    }
                     Order::Close => return self.last(),
                 }
                 next = orders.try_recv().ok();
@@ -186,7 +207,14 @@ impl DiskThread {
 
     /// Brings to the disk what waits; a full one is tried again.
     fn write(&mut self) -> Result<(), ReplicaError> {
-        match self.queue.go_on(&mut self.journal) {
+        let gone_on = self.queue.go_on(&mut self.journal);
+        for group in self.queue.take_installed() {
+            if let Some(state) = self.states.remove(&group) {
+                *self.data_groups.get(u16::from(group.value())) = state;
+            }
+            self.say(Word::Installed(group));
+        }
+        match gone_on {
             Ok(persisted) => {
                 if persisted > self.persisted {
                     self.persisted = persisted;
@@ -209,7 +237,9 @@ impl DiskThread {
             // Nothing may write in the folder when the log is closed.
             drop(snapshot.join());
         }
-        self.write()
+        let written = self.write();
+        self.queue.forget_received();
+        written
     }
 
     /// Looks after the length of the log, now and then.

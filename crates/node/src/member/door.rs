@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
+use lapwing_cluster::Entry;
+
 use super::error::MemberError;
 use super::lease::Lease;
 use super::status::MemberStatus;
@@ -26,6 +28,8 @@ pub(super) enum Order {
     StepDown,
     /// Where this node stands.
     Status(SyncSender<MemberStatus>),
+    /// This is to be an entry of metadata; it is told when it holds, or why it does not.
+    Say(Entry, SyncSender<Result<(), MemberError>>),
     /// Close the log and end.
     Stop,
 }
@@ -67,6 +71,16 @@ impl Door {
         self.ask(Order::Lanes(wiring, done));
         // Nobody says so where that thread has ended; it has said why.
         let _ = is_done.recv();
+    }
+
+    /// Has an entry of metadata proposed; returns when it holds.
+    ///
+    /// # Errors
+    /// `NotLeader`: another node can. `Unsaid`: it does not hold. `Unanswered`: nobody can say. `Ended`.
+    pub(super) fn say(&self, entry: Entry) -> Result<(), MemberError> {
+        let (reply, awaited) = sync_channel(1);
+        self.ask(Order::Say(entry, reply));
+        awaited.recv_timeout(ANSWER_MAX).map_err(|_| MemberError::Unanswered)?
     }
 
     /// Where this node stands.

@@ -61,6 +61,27 @@ pub enum MemberError {
         /// Its words.
         words: String,
     },
+    /// Only the leader of the metadata group can do that.
+    #[error("{}", elsewhere(*.leader))]
+    NotLeader {
+        /// Who leads, as far as this node knows.
+        leader: Option<u8>,
+    },
+    /// The cluster does not take what was to be said, or it would do harm.
+    #[error("{0}")]
+    Unsaid(String),
+    /// It was proposed, and nobody can say what came of it.
+    #[error("no answer came in time, and it may hold all the same: look with `lapwing cluster status`, then try again")]
+    Unanswered,
+    /// A token could not be made.
+    #[error(
+        "this cluster's certificates are of an authority of its owner's, whose key is not here: have a certificate issued for \
+         the next node, and nobody needs a token"
+    )]
+    NoAuthority,
+    /// It did not join.
+    #[error("{0}")]
+    Join(#[from] super::join::JoinError),
     /// Nobody could serve in its place.
     #[error("no other node that votes is connected: there is nobody to serve in place of this one")]
     NoSuccessor,
@@ -84,6 +105,11 @@ impl MemberError {
             MemberError::Frame(_) | MemberError::Panicked => "defect",
             MemberError::Refused { .. } => "refused_by_cluster",
             MemberError::NoSuccessor => "no_successor",
+            MemberError::NotLeader { .. } => "not_leader",
+            MemberError::Unsaid(_) => "not_taken",
+            MemberError::Unanswered => "no_answer",
+            MemberError::NoAuthority => "no_authority",
+            MemberError::Join(_) => "join",
             MemberError::Ended => "state",
         }
     }
@@ -93,9 +119,6 @@ impl MemberError {
         match self {
             MemberError::Node(error) => error.remedy(),
             MemberError::Bind(error) => error.remedy(),
-            MemberError::Refused { .. } => {
-                "Take this node out with `lapwing cluster remove`, empty its folder, and join anew.".into()
-            }
             MemberError::Panicked => {
                 "Start it again: nothing acknowledged is lost; and report it with its last lines.".into()
             }
@@ -110,5 +133,12 @@ impl From<ReplicaError> for MemberError {
             ReplicaError::Node(error) => MemberError::Node(error),
             other => MemberError::Replica(other.to_string()),
         }
+    }
+}
+
+fn elsewhere(leader: Option<u8>) -> String {
+    match leader {
+        Some(leader) => format!("node {leader} leads the cluster: do it there"),
+        None => "nobody leads the cluster at the moment: try again".to_owned(),
     }
 }

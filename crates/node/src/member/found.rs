@@ -56,10 +56,40 @@ pub fn found_cluster(config: &Config, new: &NewCluster) -> Result<(), MemberErro
     let authority = Authority::found(identity.cluster.0, now)?;
     let key = NodeKey::generate()?;
     let certificate = authority.issue(identity.node.0, &key.request()?, now)?;
+    write_certificates(dir, &authority, &key, &certificate)
+}
+
+/// What a member shows others, and the authority with its key, so that joining does not depend on one node.
+pub(super) fn write_certificates(
+    dir: &Path,
+    authority: &Authority,
+    key: &NodeKey,
+    certificate: &str,
+) -> Result<(), MemberError> {
     write(&dir.join(CA_KEY), &authority.key_pem())?;
     write(&dir.join(KEY), &key.to_pem())?;
-    write(&dir.join(CERTIFICATE), &certificate)?;
+    write(&dir.join(CERTIFICATE), certificate)?;
     write(&dir.join(CA), authority.certificate_pem())
+}
+
+/// The cluster's own authority, whose key lies in the data folder; `None`: the certificates are of somebody else's.
+///
+/// # Errors
+/// `System`: the files cannot be read. `Authority`: they are not what they should be.
+pub(super) fn own_authority(dir: &Path, ca: &Path, cluster: [u8; 16]) -> Result<Option<Authority>, MemberError> {
+    let unread = |source| MemberError::System { doing: "read the cluster's authority", source };
+    let key = match std::fs::read_to_string(dir.join(CA_KEY)) {
+        Ok(key) => key,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(unread(source)),
+    };
+    let certificate = std::fs::read_to_string(ca).map_err(unread)?;
+    match Authority::load(&certificate, &key) {
+        Ok(authority) => Ok(Some(authority).filter(|authority| authority.cluster() == cluster)),
+        // Certificates are of somebody else's authority by now, and the first one's key was left.
+        Err(lapwing_authority::Fault::OtherKey | lapwing_authority::Fault::NoAuthority) => Ok(None),
+        Err(fault) => Err(fault.into()),
+    }
 }
 
 /// For the account of the broker alone, and durable.

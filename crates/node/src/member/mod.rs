@@ -5,6 +5,7 @@
 //! - A state has what is committed *and* on this disk: whatever a shard reads of the log is there.
 //! - Shards hand over batches by the same lanes as on a node of its own; one round is one batch of each data group, and is told
 //!   as committed when all of them are.
+//! - Who lacks what the logs no longer have is sent snapshots, over connections and threads of their own ([`moving`]).
 //! - Behind the time that a majority has confirmed no shard answers anybody ([`lease`]).
 
 mod core;
@@ -14,8 +15,13 @@ mod error;
 mod fetch;
 mod figures;
 mod found;
+mod installing;
+mod join;
+mod joining;
 mod lease;
 mod links;
+mod members;
+mod moving;
 mod news;
 mod raft_thread;
 mod serving;
@@ -24,6 +30,7 @@ mod snapshots;
 mod status;
 mod table;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Sender, channel};
@@ -31,7 +38,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
-use lapwing_cluster::Ending;
+use lapwing_cluster::{Ending, Entry, Token};
 use lapwing_peer::NodeId;
 use lapwing_replica::{Config as ReplicaConfig, GroupStart, NamedBatch, Replica};
 use lapwing_store::disk::OsDisk;
@@ -48,13 +55,16 @@ use crate::opened_log::{KeptReader, LogReaders, MemberLog};
 use crate::replica::{self, Identity, Started, StartedLog};
 use disk::{Disk, DiskParts};
 use door::Order;
+use joining::Desk;
 use links::{Links, Own};
+use moving::Moving;
 use raft_thread::{Clock, RaftThread, Room, TICK};
 use serving::{Current, ServingOrder, ServingThread};
 
 pub(crate) use door::Door;
 pub use error::MemberError;
 pub use found::{NewCluster, found_cluster, own_files};
+pub use join::{JoinError, Joined, NewNode, join_cluster};
 pub(crate) use lease::Lease;
 pub(crate) use news::features;
 pub use serving::MakeExtensions;
@@ -66,6 +76,8 @@ pub use table::ClusterTable;
 pub struct Member {
     door: Door,
     address: SocketAddr,
+    /// What is in its tokens beside a secret: where it is reached, and the authority's fingerprint.
+    invites: Option<(String, [u8; 32])>,
     current: Current,
     hindrance: Arc<Mutex<Option<String>>>,
     failure: Arc<Mutex<Option<MemberError>>>,
@@ -102,18 +114,25 @@ impl Member {
         let parts = DiskParts { log, journal, reader: reader.clone(), data_groups: started.data_groups };
         let disk = Disk::start(parts, event_loop.bell())?;
         let system = |source| MemberError::System { doing: "watch the address for other nodes", source };
-        let links = Links::new(own.node, tls, listener, event_loop.registry()).map_err(system)?;
-        let core = Core::new(own, replica, reader, found);
-        Self::begin(config, (event_loop, core, links, disk), readers, make_extensions)
+        let tls = Arc::new(tls);
+        let links = Links::new(own.node, tls.clone(), listener, event_loop.registry()).map_err(system)?;
+        let dir = config.data_dir.clone().unwrap_or_default();
+        let desk = Desk::new(found::own_authority(&dir, &settings.files.ca, own.cluster)?);
+        let moving = Moving::new(own.clone(), tls, reader.clone(), settings.move_bytes_per_s, event_loop.bell());
+        let core = Core::new(own, replica, reader, found, desk);
+        Self::begin(config, settings.keep_log_bytes, (event_loop, core, links, disk, moving), readers, make_extensions)
     }
 
     fn begin(
         config: Config,
-        (event_loop, core, links, disk): (EventLoop, Core, Links, Disk),
+        keep_log_bytes: u64,
+        (event_loop, core, links, disk, moving): (EventLoop, Core, Links, Disk, Moving),
         readers: LogReaders,
         make_extensions: MakeExtensions,
     ) -> Result<Member, MemberError> {
         let (lease, address) = (Arc::new(Lease::new()), links.address());
+        let fingerprint = core.desk.authority.as_ref().map(lapwing_authority::Authority::fingerprint);
+        let invites = core.own.addresses.first().cloned().zip(fingerprint);
         let (door, orders) = Door::new(event_loop.bell(), lease.clone());
         let (serving, serving_orders) = channel();
         let (failure, current) = (Arc::<Mutex<Option<MemberError>>>::default(), Current::default());
@@ -124,6 +143,10 @@ impl Member {
             core,
             links,
             disk,
+            moving,
+            installing: None,
+            keep_log_bytes,
+            purged: BTreeMap::new(),
             orders,
             serving: serving.clone(),
             lease,
@@ -163,7 +186,7 @@ impl Member {
         };
         let threads =
             vec![spawn("lapwing-raft", raft)?, spawn("lapwing-serving", move || serving_thread.run(&serving_orders))?];
-        Ok(Member { door, address, current, hindrance, failure, serving, threads: Mutex::new(threads) })
+        Ok(Member { door, address, invites, current, hindrance, failure, serving, threads: Mutex::new(threads) })
     }
 
     /// Where other nodes reach it, with its real port.
@@ -202,6 +225,36 @@ impl Member {
         }
         self.door.ask(Order::StepDown);
         Ok(())
+    }
+
+    /// Makes a token, by which one node joins within an hour. Only the node that leads can.
+    ///
+    /// # Errors
+    /// `NotLeader`, `Unsaid`, `Unanswered`; `NoAuthority`: its certificates are of somebody else's authority.
+    pub fn make_token(&self) -> Result<Token, MemberError> {
+        self.make_token_at(members::wall_ms())
+    }
+
+    /// The same by a clock that says so, in milliseconds since the epoch.
+    ///
+    /// # Errors
+    /// As [`Member::make_token`].
+    #[doc(hidden)]
+    pub fn make_token_at(&self, made_at_ms: u64) -> Result<Token, MemberError> {
+        let (address, authority) = self.invites.clone().ok_or(MemberError::NoAuthority)?;
+        let secret = random_bytes().map_err(replica::ReplicaError::from)?;
+        let token = Token::new(address, authority, secret);
+        self.door.say(Entry::TokenMade { secret: token.secret_hash(), made_at_ms })?;
+        Ok(token)
+    }
+
+    /// Takes a member out of the cluster for ever: it is none when this returns, and is taken out of all groups then. Only the
+    /// node that leads can, and not itself.
+    ///
+    /// # Errors
+    /// `NotLeader`, `Unanswered`; `Unsaid`: there is no such member, or too few would be left that are connected.
+    pub fn remove(&self, node: u8) -> Result<(), MemberError> {
+        self.door.say(Entry::Removed { node: lapwing_cluster::NodeId(node) })
     }
 
     /// Why it did not serve when it was to, if that was so at the last try; it tries again.

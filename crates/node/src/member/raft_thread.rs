@@ -1,6 +1,7 @@
 //! The one thread that decides for a member: frames, ticks, the disk's words and what shards hand over go in; writes, frames and
 //! what is committed come out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
 use std::time::{Duration, Instant};
@@ -13,8 +14,10 @@ use super::core::Core;
 use super::disk::{self, Disk, Word};
 use super::door::Order;
 use super::error::MemberError;
+use super::installing::Installing;
 use super::lease::Lease;
 use super::links::Links;
+use super::moving::Moving;
 use super::news;
 use super::serving::ServingOrder;
 use super::status::status;
@@ -38,6 +41,13 @@ pub(super) struct RaftThread {
     pub(super) core: Core,
     pub(super) links: Links,
     pub(super) disk: Disk,
+    pub(super) moving: Moving,
+    /// The one snapshot from a leader that is to count.
+    pub(super) installing: Option<Installing>,
+    /// Of each log so much is kept for a voter that lacks it.
+    pub(super) keep_log_bytes: u64,
+    /// How far each log was ordered to be purged.
+    pub(super) purged: BTreeMap<GroupNumber, u64>,
     pub(super) orders: Receiver<Order>,
     pub(super) serving: Sender<ServingOrder>,
     pub(super) lease: Arc<Lease>,
@@ -92,6 +102,7 @@ impl RaftThread {
         // Whoever waits for what is in the lanes does so no longer, and a serving that is left ends.
         self.lanes = None;
         self.tell_serving(ServingOrder::End(Ending::Unconfirmed));
+        self.moving.stop();
         self.disk.close();
         ended
     }
@@ -109,6 +120,7 @@ impl RaftThread {
             };
             slept.map_err(MemberError::from)?;
             self.take_frames();
+            self.move_on()?;
             self.tick()?;
             self.turn()?;
             self.serve_if_due();
@@ -152,9 +164,11 @@ impl RaftThread {
                 Word::Room { is_full, is_low, scale_bytes } => {
                     self.room = Room { is_full, is_low, scale_bytes };
                     self.core.replica.set_space(!is_full);
+                    self.moving.set_low(is_low || is_full);
                     self.tell_room();
                 }
                 Word::Snapshot(group, written) => self.written(group, written),
+                Word::Installed(group) => self.installed(group),
                 Word::Failed(error) => return Err(error),
             }
         }
@@ -191,7 +205,8 @@ impl RaftThread {
                 }
                 Order::StepDown => self.core.replica.step_down(),
                 // Whoever asked may have gone.
-                Order::Status(reply) => drop(reply.send(status(&self.core, &self.links))),
+                Order::Status(reply) => drop(reply.send(status(&self.core, &self.links, &self.moving))),
+                Order::Say(entry, reply) => self.take_wish(entry, reply),
                 Order::Stop => self.stopping_since = Some(Instant::now()),
             }
         }
@@ -254,11 +269,14 @@ impl RaftThread {
             let others = self.core.others();
             self.links.set_members(others.iter().map(|(node, addresses)| (*node, addresses.as_slice())));
         }
+        self.links.cut_who_is_out(self.event_loop.registry(), &mut self.core);
+        self.tend_desk();
         self.links.tick(self.event_loop.registry(), &mut self.core, now);
         self.propose_news()?;
         if now - self.clock.last_tend >= TEND_EVERY {
             self.clock.last_tend = now;
             self.tend();
+            self.tend_moving()?;
         }
         Ok(())
     }
@@ -281,8 +299,8 @@ impl RaftThread {
         if !self.core.may_propose_metadata() {
             return Ok(());
         }
-        let Some(entry) = news::next(&self.core) else { return Ok(()) };
-        self.propose_metadata(&entry)
+        let next = news::next(&self.core).or_else(|| self.next_of_desk()).or_else(|| self.tend_membership());
+        next.map_or(Ok(()), |entry| self.propose_metadata(&entry))
     }
 
     fn propose_metadata(&mut self, entry: &Entry) -> Result<(), MemberError> {
@@ -308,6 +326,9 @@ impl RaftThread {
         }
         if !turn.returned.is_empty() {
             self.lose_lanes();
+        }
+        for (group, node) in turn.lagging {
+            self.moving.lags(group, node);
         }
         self.core.apply()?;
         self.settle_lanes();

@@ -32,6 +32,10 @@ pub struct MemberConfig {
     pub election_ms: u64,
     /// Batches in memory for who lags a little, all groups together.
     pub tail_bytes: u64,
+    /// Of each group's log so much is kept for a voter that lacks it; who lags further is sent a snapshot.
+    pub keep_log_bytes: u64,
+    /// Snapshots go to others no faster than so many bytes a second, to each.
+    pub move_bytes_per_s: u64,
     /// Of this program, for people: visible ASCII without spaces.
     pub software: String,
 }
@@ -52,6 +56,8 @@ impl MemberConfig {
             heartbeat_ms: 200,
             election_ms: 1_000,
             tail_bytes: 64 << 20,
+            keep_log_bytes: 16 << 20,
+            move_bytes_per_s: 50 << 20,
             software: concat!("lapwing/", env!("CARGO_PKG_VERSION")).into(),
         }
     }
@@ -92,6 +98,9 @@ impl MemberConfig {
         }
         if self.tail_bytes < 1 << 20 {
             return wrong("cluster.tail_bytes", "is less than 1 MiB", "Give 1 MiB at least.");
+        }
+        if self.move_bytes_per_s < 1 << 20 {
+            return wrong("cluster.move_rate", "is less than 1 MiB a second", "Give 1 MiB at least.");
         }
         Ok(())
     }

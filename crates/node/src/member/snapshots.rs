@@ -12,19 +12,15 @@ use crate::replica::Preface;
 
 /// Entries of metadata, behind which its state is written down anew.
 const METADATA_ENTRIES: u64 = 256;
-/// Entries of one group that wait for who lacks them, in bytes; 256 MiB of all.
-const UNPURGED_BYTES_MAX: u64 = 16 << 20;
+/// Entries of one group that wait for who lacks them, in bytes, while a follower is sent what lies before them, or was a moment ago.
+const PINNED_BYTES_MAX: u64 = 256 << 20;
 
 impl RaftThread {
     /// Has states written down that have grown, and lets go of what nobody needs any more.
     pub(super) fn tend(&mut self) {
         self.core.growth.tend();
-        let data_groups = &self.core.data_groups;
-        let grown = self.core.growth.due(self.room.is_low, |data_group| data_groups.get(data_group).holds());
-        if let Some(data_group) = grown.filter(|_| !self.is_snapshot_busy) {
-            self.begin_snapshot(data_group);
-        } else if self.core.metadata_entries >= METADATA_ENTRIES && !self.is_snapshot_busy {
-            self.begin_metadata_snapshot();
+        if !self.is_snapshot_busy && !self.begin_wanted_snapshot() {
+            self.begin_due_snapshot();
         }
         let covered = std::mem::take(&mut self.covered);
         for (group, covered) in covered {
@@ -34,6 +30,7 @@ impl RaftThread {
                 self.covered.push((group, covered));
             } else {
                 self.core.unpurged_bytes.remove(&group);
+                self.purged.insert(group, covered.raft_index);
                 self.disk.order(Order::Purge(group, covered));
             }
         }
@@ -47,8 +44,30 @@ impl RaftThread {
         let leads = self.core.replica.status(group).role == Role::Leader;
         let have_all = leads && engine.peers().iter().all(|peer| peer.matched >= raft_index);
         let unpurged_bytes = self.core.unpurged_bytes.get(&group).copied().unwrap_or_default();
-        let has_room = !self.room.is_low && !self.room.is_full && unpurged_bytes < UNPURGED_BYTES_MAX;
+        let bytes_max = if self.moving.is_pinned(group) { PINNED_BYTES_MAX } else { self.keep_log_bytes };
+        let has_room = !self.room.is_low && !self.room.is_full && unpurged_bytes < bytes_max;
         !is_alone && !have_all && has_room
+    }
+
+    /// Of a group that has grown.
+    fn begin_due_snapshot(&mut self) {
+        let data_groups = &self.core.data_groups;
+        let grown = self.core.growth.due(self.room.is_low, |data_group| data_groups.get(data_group).holds());
+        if let Some(data_group) = grown {
+            self.begin_snapshot(data_group);
+        } else if self.core.metadata_entries >= METADATA_ENTRIES {
+            self.begin_metadata_snapshot();
+        }
+    }
+
+    /// Of a group whose newest snapshot is of no use to a follower.
+    fn begin_wanted_snapshot(&mut self) -> bool {
+        let Some(group) = self.moving.wanted.pop_first() else { return false };
+        match group {
+            GroupNumber::METADATA => self.begin_metadata_snapshot(),
+            group => self.begin_snapshot(u16::from(group.value())),
+        }
+        self.is_snapshot_busy
     }
 
     fn begin_snapshot(&mut self, data_group: u16) {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::core::Core;
 use super::links::Links;
+use super::moving::Moving;
 
 /// A member's view of its cluster.
 #[derive(Clone, Debug, Serialize)]
@@ -28,10 +29,17 @@ pub struct MemberStatus {
     pub leads: u32,
     /// Entries of Raft that are committed here and not applied, all groups together.
     pub behind: u64,
+    /// Bytes of entries in the logs that no snapshot has let go of, all data groups together.
+    pub log_bytes: u64,
     /// Everybody who belongs to the cluster.
     pub nodes: Vec<NodeStatus>,
     /// Groups whose replica here has stopped, and why.
     pub stopped: BTreeMap<u8, String>,
+    /// Snapshots that went to others or came from them since the start: `sent`, `sent_bytes`, `unsent`, `received`, `resumed` (over
+    /// another connection), `refused`.
+    pub moved: BTreeMap<&'static str, u64>,
+    /// Why one was not sent or taken, the last time.
+    pub not_moved: Option<String>,
     /// Connections that were cut, by reason.
     pub cuts: BTreeMap<&'static str, u64>,
     /// What nodes have said that do not speak to this one.
@@ -69,7 +77,7 @@ pub struct NodeStatus {
 }
 
 /// As this node sees it now.
-pub(super) fn status(core: &Core, links: &Links) -> MemberStatus {
+pub(super) fn status(core: &Core, links: &Links, moving: &Moving) -> MemberStatus {
     let metadata = core.replica.status(GroupNumber::METADATA);
     let (cluster, name) =
         core.cluster.cluster().map_or_else(Default::default, |(id, name)| (id.to_string(), name.to_owned()));
@@ -88,8 +96,11 @@ pub(super) fn status(core: &Core, links: &Links) -> MemberStatus {
         behind: GroupNumber::all()
             .map(|group| core.replica.status(group).commit.saturating_sub(core.applied(group).index))
             .sum(),
+        log_bytes: core.unpurged_bytes.values().sum(),
         nodes: nodes(core),
         stopped: core.stopped.iter().map(|(group, stop)| (group.value(), stop.to_string())).collect(),
+        moved: moving.counts.named(),
+        not_moved: moving.last_refusal.clone(),
         cuts: links.cuts().clone(),
         refusals: links.refusals().iter().map(|(node, words)| (node.value(), words.clone())).collect(),
     }

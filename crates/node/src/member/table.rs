@@ -7,8 +7,12 @@ use lapwing_transport::PeerFiles;
 use serde::Deserialize;
 
 use super::found::{NewCluster, own_files};
+use super::join::NewNode;
 use super::settings::MemberConfig;
 use crate::error::NodeError;
+
+/// What a node says of its program.
+const RELEASE: &str = concat!("lapwing/", env!("CARGO_PKG_VERSION"));
 
 /// `[cluster]`, in the units of its keys.
 #[derive(Clone, Debug, Deserialize)]
@@ -30,6 +34,8 @@ pub struct ClusterTable {
     pub election_ms: u64,
     /// Batches in memory for who lags a little, all groups together.
     pub tail_bytes: u64,
+    /// Snapshots go to others no faster than so many bytes a second, to each.
+    pub move_bytes_per_s: u64,
     /// The node's certificate for the others; none of the three: what `init` and `join` have made.
     #[serde(default)]
     pub certificate: Option<PathBuf>,
@@ -61,6 +67,7 @@ impl ClusterTable {
         settings.heartbeat_ms = self.heartbeat_ms;
         settings.election_ms = self.election_ms;
         settings.tail_bytes = self.tail_bytes;
+        settings.move_bytes_per_s = self.move_bytes_per_s;
         Ok(settings)
     }
 
@@ -74,7 +81,20 @@ impl ClusterTable {
             node_name: self.name.clone(),
             addresses: self.advertised()?,
             zone: self.zone.clone(),
-            release: concat!("lapwing/", env!("CARGO_PKG_VERSION")).into(),
+            release: RELEASE.into(),
+        })
+    }
+
+    /// A node that joins a cluster.
+    ///
+    /// # Errors
+    /// `Config`: as of [`ClusterTable::settings`].
+    pub fn joiner(&self) -> Result<NewNode, NodeError> {
+        Ok(NewNode {
+            name: self.name.clone(),
+            addresses: self.advertised()?,
+            zone: self.zone.clone(),
+            release: RELEASE.into(),
         })
     }
 
@@ -122,7 +142,7 @@ mod tests {
 
     fn table(listen: &str, rest: &str) -> ClusterTable {
         let text = format!(
-            r#"{{"name": "n1", "listen": "{listen}", "heartbeat_ms": 200, "election_ms": 1000, "tail_bytes": 67108864{rest}}}"#
+            r#"{{"name": "n1", "listen": "{listen}", "heartbeat_ms": 200, "election_ms": 1000, "tail_bytes": 67108864, "move_bytes_per_s": 1048576{rest}}}"#
         );
         ClusterTable::from_json(&text).expect("a table")
     }

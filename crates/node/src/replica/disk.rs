@@ -1,12 +1,12 @@
 //! What the core wants on disk, on its way into the journal: in order, and nothing left out.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use lapwing_peer::Batch;
+use lapwing_peer::{Batch, GroupNumber};
 use lapwing_raft::Snapshot;
 use lapwing_replica::{Body, GroupWrite, LogEntry, Write, membership_bytes, vote_bytes};
 use lapwing_store::StoreError;
-use lapwing_store::journal::{Covered, DataGroupId, Entry, JournalReader, JournalWriter, Marker};
+use lapwing_store::journal::{Covered, DataGroupId, Entry, JournalReader, JournalWriter, Marker, Received};
 
 use super::{GroupFault, ReplicaError, journal_group, snapshot};
 
@@ -35,18 +35,38 @@ pub(crate) struct WriteQueue {
     persisted: u64,
     /// Somebody waits for what is not on disk.
     must_sync: bool,
+    /// Snapshots that came from a leader, of groups that begin anew behind them with a write that is still to come.
+    received: BTreeMap<GroupNumber, Received>,
+    /// Groups whose snapshot counts since this was asked last.
+    installed: Vec<GroupNumber>,
 }
 
 impl WriteQueue {
     /// Of a journal that was just opened; writes count from 1.
     pub(crate) fn new(reader: JournalReader) -> Self {
-        WriteQueue { reader, waiting: VecDeque::new(), next: (0, 0), taken: 0, persisted: 0, must_sync: false }
+        let (waiting, received, installed) = (VecDeque::new(), BTreeMap::new(), vec![]);
+        WriteQueue { reader, waiting, next: (0, 0), taken: 0, persisted: 0, must_sync: false, received, installed }
     }
 
     /// Takes a write; [`WriteQueue::go_on`] brings it to the disk.
     pub(crate) fn push(&mut self, write: Write) {
         self.must_sync |= write.must_sync;
         self.waiting.push_back(write);
+    }
+
+    /// Takes what a leader has sent of a group, before the write by which the group begins anew behind it.
+    pub(crate) fn receive(&mut self, group: GroupNumber, received: Received) {
+        self.received.insert(group, received);
+    }
+
+    /// Groups whose received snapshot counts since this was asked last.
+    pub(crate) fn take_installed(&mut self) -> Vec<GroupNumber> {
+        std::mem::take(&mut self.installed)
+    }
+
+    /// What has not begun to count goes: the log is about to be closed.
+    pub(crate) fn forget_received(&mut self) {
+        self.received.clear();
     }
 
     /// Whether everything is on disk for which somebody waits.
@@ -75,6 +95,12 @@ impl WriteQueue {
                 self.commit(journal)?;
                 continue;
             }
+            if is_install && self.received.contains_key(&group.group) {
+                let number = group.group;
+                self.install(journal, number)?;
+                self.next.1 += 1;
+                continue;
+            }
             match self.take_part(journal, group, part) {
                 Ok(true) => self.next.1 += 1,
                 Ok(false) => self.next = (self.next.0 + 1, 0),
@@ -86,6 +112,16 @@ impl WriteQueue {
             self.commit(journal)?;
         }
         Ok(self.persisted)
+    }
+
+    /// Makes what came from a leader count, with all that it refers to. Where there is no room it is kept.
+    fn install(&mut self, journal: &mut JournalWriter, group: GroupNumber) -> Result<(), ReplicaError> {
+        if let Some(received) = self.received.get_mut(&group) {
+            journal.install(received)?;
+            self.received.remove(&group);
+            self.installed.push(group);
+        }
+        Ok(())
     }
 
     /// Makes durable what the journal has taken.

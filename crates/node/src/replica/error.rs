@@ -34,6 +34,12 @@ pub(crate) enum ReplicaError {
         /// The folder.
         dir: PathBuf,
     },
+    /// A node was to join with a folder that has a node's data.
+    #[error("{} is not empty: who joins gets everything from the cluster; name a folder that is empty", .dir.display())]
+    NotEmpty {
+        /// The folder.
+        dir: PathBuf,
+    },
     /// What was said of the cluster or its first node cannot be.
     #[error(transparent)]
     Said(#[from] lapwing_cluster::Fault),

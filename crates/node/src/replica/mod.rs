@@ -12,6 +12,8 @@ mod disk;
 mod error;
 mod found;
 mod identity;
+mod join;
+mod moved;
 mod preface;
 mod snapshot;
 mod start;
@@ -28,10 +30,13 @@ pub(crate) use disk::WriteQueue;
 pub(crate) use error::{GroupFault, ReplicaError};
 pub(crate) use found::{Founding, found_cluster};
 pub(crate) use identity::Identity;
+pub(crate) use join::EmptyFolder;
+pub(crate) use moved::{Moved, common_raft_index, moved_state};
 pub(crate) use preface::Preface;
 pub(crate) use snapshot::{write_cluster, write_data_group};
 pub(crate) use start::{Started, StartedLog, start};
 pub use together::found_together;
+pub(crate) use walk::GroupState;
 
 /// A group's number in the journal.
 pub(crate) fn journal_group(group: GroupNumber) -> DataGroupId {

@@ -136,7 +136,7 @@ impl GroupState {
     }
 
     /// As a snapshot has it, which is through `sequence`.
-    fn read(group: GroupNumber, sequence: u64, mut bytes: impl std::io::Read) -> Result<Self, ReplicaError> {
+    pub(super) fn read(group: GroupNumber, sequence: u64, mut bytes: impl std::io::Read) -> Result<Self, ReplicaError> {
         let state = match group {
             GroupNumber::METADATA => GroupState::Cluster(snapshot::read_cluster(sequence, bytes)?),
             _ => {

@@ -51,6 +51,7 @@ fn state_of(cluster: ClusterId, newcomers: &[Newcomer]) -> ClusterState {
         } else {
             say(&Entry::TokenMade { secret, made_at_ms: 1 });
             say(&Entry::Joined { secret, newcomer: newcomer.clone(), joined_at_ms: 1 });
+            say(&Entry::Promoted { node: NodeId(place as u8 + 1) });
         }
     }
     state

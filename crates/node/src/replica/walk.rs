@@ -17,7 +17,7 @@ use super::{GroupFault, ReplicaError, journal_group};
 
 /// What a group's entries add up to.
 #[allow(clippy::large_enum_variant, reason = "one at a time, at a start")]
-pub(super) enum GroupState {
+pub(crate) enum GroupState {
     /// Of a data group.
     Data(DataGroupState),
     /// Of the metadata group.

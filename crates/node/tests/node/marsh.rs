@@ -40,6 +40,10 @@ impl Marsh {
         let fronts: Vec<String> = addresses.iter().map(|address| front(*address).to_string()).collect();
         found_together(CLUSTER, &configs, &fronts).expect("members");
         certify(dir.path(), nodes as u8);
+        for config in &configs {
+            let own = config.data_dir.as_deref().expect("a folder").join("cluster-ca.key");
+            std::fs::copy(dir.path().join("ca.key"), own).expect("copied");
+        }
         Marsh { dir, configs, addresses, fronts, change: |_| {} }
     }
 
@@ -78,6 +82,7 @@ pub fn certify(dir: &Path, nodes: u8) {
     let now = SystemTime::now();
     let authority = Authority::found(CLUSTER, now).expect("an authority");
     write(&dir.join("ca.pem"), authority.certificate_pem());
+    write(&dir.join("ca.key"), &authority.key_pem());
     for node in 1..=nodes {
         let key = NodeKey::generate().expect("a key");
         let request = key.request().expect("a request");

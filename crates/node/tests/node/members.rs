@@ -68,7 +68,7 @@ fn a_cluster_of_one_goes_on_with_its_folder() {
     let again = found_cluster(&config, &new).expect_err("a member's folder").to_string();
     assert!(again.contains("is a member's folder already"), "{again}");
     match OpenedLog::open(&config) {
-        Err(NodeError::Config { key, .. }) => assert_eq!(key, "data_dir"),
+        Err(NodeError::OfCluster { dir: named }) => assert_eq!(named, dir.path()),
         other => panic!("{other:?}"),
     }
     let files = own_files(dir.path());

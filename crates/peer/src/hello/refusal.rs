@@ -85,6 +85,12 @@ pub enum Refusal {
         /// The other.
         theirs: NodeId,
     },
+    /// The cluster has removed it.
+    #[error("node {node} was removed from the cluster: empty its folder, then join anew")]
+    Gone {
+        /// The node.
+        node: NodeId,
+    },
 }
 
 impl Refusal {
@@ -100,6 +106,7 @@ impl Refusal {
             Refusal::NoCommonVersion { .. } => 7,
             Refusal::LevelTooNew { .. } => 8,
             Refusal::TablesDiffer { .. } => 9,
+            Refusal::Gone { .. } => 10,
         }
     }
 
@@ -115,6 +122,7 @@ impl Refusal {
             Refusal::NoCommonVersion { .. } => "no_common_version",
             Refusal::LevelTooNew { .. } => "level_too_new",
             Refusal::TablesDiffer { .. } => "tables_differ",
+            Refusal::Gone { .. } => "gone",
         }
     }
 }

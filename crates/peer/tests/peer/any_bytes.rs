@@ -39,7 +39,7 @@ fn seeds_are_connections() {
 fn all_headers() {
     let mut kinds = HashSet::new();
     for (kind, version) in (0..=255).flat_map(|kind| (0..=255).map(move |version| (kind, version))) {
-        for stage in [Stage::Hello, Stage::Raft, Stage::Snapshot] {
+        for stage in [Stage::Hello, Stage::Raft, Stage::Snapshot, Stage::Asking, Stage::Answered] {
             match parse(&[1, 0, 0, 0, kind, version, 0, 0], stage, 64) {
                 Ok(_) => _ = kinds.insert(kind),
                 Err(fault) if fault.at == 4 => {

@@ -1,8 +1,8 @@
 //! What is no frame: why, and at which byte. And what cannot be written.
 
 use lapwing_peer::bounds::{
-    ADDRESSES_MAX, BATCH_BYTES_MAX, HELLO_BYTES_MAX, MEMBERSHIP_BYTES_MAX, NUMBER_MAX, SOFTWARE_BYTES_MAX,
-    WORDS_BYTES_MAX,
+    ADDRESSES_MAX, BATCH_BYTES_MAX, HELLO_BYTES_MAX, JOIN_ANSWER_BYTES_MAX, JOIN_ASK_BYTES_MAX, MEMBERSHIP_BYTES_MAX,
+    NUMBER_MAX, SOFTWARE_BYTES_MAX, WORDS_BYTES_MAX,
 };
 use lapwing_peer::{
     BatchHead, BatchPart, Content, EncodeError, EntryHeader, FaultKind, Frame, Hello, Kind, List, Message, Parsed,
@@ -10,7 +10,9 @@ use lapwing_peer::{
 };
 
 use crate::hex;
-use crate::samples::{APPEND, BEGIN, CHUNK, END, ENTRIES, HEARTBEAT, HELLO, PART, RAFT, REFUSED, REPLY};
+use crate::samples::{
+    APPEND, ASK, BEGIN, CHUNK, END, ENTRIES, HEARTBEAT, HELLO, JOIN_REFUSED, PART, RAFT, REFUSED, REPLY, WELCOME,
+};
 
 const MAX: usize = 1 << 20;
 
@@ -59,9 +61,12 @@ fn frames_have_their_stage() {
         (Frame::SnapshotChunk(CHUNK), Some(Stage::Snapshot)),
         (Frame::SnapshotEnd(END), Some(Stage::Snapshot)),
         (Frame::SnapshotReply(REPLY), Some(Stage::Snapshot)),
+        (Frame::JoinAsk(ASK), Some(Stage::Asking)),
+        (Frame::JoinWelcome(WELCOME), Some(Stage::Answered)),
+        (Frame::JoinRefused(JOIN_REFUSED), Some(Stage::Answered)),
     ];
     for (frame, own) in all {
-        for stage in [Stage::Hello, Stage::Raft, Stage::Snapshot] {
+        for stage in [Stage::Hello, Stage::Raft, Stage::Snapshot, Stage::Asking, Stage::Answered] {
             let bytes = encoded(frame);
             match own.is_none_or(|own| own == stage) {
                 true => assert_eq!(parse(&bytes, stage, MAX), Ok(Parsed::Frame(frame, bytes.len()))),
@@ -73,11 +78,34 @@ fn frames_have_their_stage() {
 
 #[test]
 fn headers_that_nobody_writes() {
-    for kind in [0, 9, 0x80, 0xFF] {
+    for kind in [0, 12, 0x80, 0xFF] {
         assert_eq!(changed(Frame::Raft(RAFT), Stage::Raft, 4, &[kind]), (FaultKind::UnknownKind, 4));
     }
     assert_eq!(changed(Frame::Raft(RAFT), Stage::Raft, 7, &[1]), (FaultKind::Malformed, 6));
     assert_eq!(changed(Frame::Raft(RAFT), Stage::Raft, 5, &[2]), (FaultKind::Version, 5));
+}
+
+/// Is what a newcomer says, or hears, judged before it is gathered, and each field within its bound?
+#[test]
+fn what_nobody_says_to_join() {
+    let header =
+        |body_bytes: usize, kind: Kind| [&(body_bytes as u32).to_le_bytes()[..], &[kind.value(), 1, 0, 0]].concat();
+    for (kind, stage, max) in [
+        (Kind::JoinAsk, Stage::Asking, JOIN_ASK_BYTES_MAX),
+        (Kind::JoinWelcome, Stage::Answered, JOIN_ANSWER_BYTES_MAX),
+    ] {
+        assert_eq!(parse(&header(max, kind), stage, MAX), Ok(Parsed::Need(max)));
+        assert_eq!(why(&header(max + 1, kind), stage), (FaultKind::TooLong, 0));
+    }
+    let ask = |at, with: &[u8]| changed(Frame::JoinAsk(ASK), Stage::Asking, at, with);
+    assert_eq!(ask(224, &[65, 0]), (FaultKind::TooLong, 224), "its name");
+    assert_eq!(ask(226, b"ea t"), (FaultKind::Malformed, 226));
+    assert_eq!(ask(256, &[1, 0x20]), (FaultKind::TooLong, 256), "its request");
+    assert_eq!(ask(258, b"\x1B"), (FaultKind::Malformed, 258));
+    let welcome = |at, with: &[u8]| changed(Frame::JoinWelcome(WELCOME), Stage::Answered, at, with);
+    assert_eq!(welcome(8, &[0]), (FaultKind::Malformed, 8), "node 0");
+    assert_eq!(welcome(9, &[2]), (FaultKind::Malformed, 9));
+    assert_eq!(welcome(10, &[1]), (FaultKind::Malformed, 10));
 }
 
 #[test]

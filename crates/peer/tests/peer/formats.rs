@@ -6,7 +6,7 @@ use lapwing_peer::{
 };
 
 use crate::hex::{bytes, frame};
-use crate::samples::{BEGIN, CHUNK, END, HELLO, PART, RAFT, REFUSED, REPLY};
+use crate::samples::{ASK, BEGIN, CHUNK, END, HELLO, JOIN_REFUSED, PART, RAFT, REFUSED, REPLY, WELCOME};
 
 const MAX: usize = 1 << 20;
 
@@ -70,7 +70,7 @@ fn hello() {
 
 #[test]
 fn refused() {
-    for stage in [Stage::Hello, Stage::Raft, Stage::Snapshot] {
+    for stage in [Stage::Hello, Stage::Raft, Stage::Snapshot, Stage::Asking, Stage::Answered] {
         check(Frame::Refused(REFUSED), stage, "04 00 0D00 'Remove node 7'");
     }
 }
@@ -113,6 +113,30 @@ fn snapshot_replies() {
         let body = format!("CDAB000000000000 03 03 {:02X} 00 00000000", index + 1);
         check(reply(Verdict::Refused(reason)), Stage::Snapshot, &body);
     }
+}
+
+#[test]
+fn joining() {
+    check(
+        Frame::JoinAsk(ASK),
+        Stage::Asking,
+        "5E*32 F0*16 01000000 02000000 A0*32 A1*32 A2*32 A3*32 A4*32 0400 'east' 0000 0B00 'lapwing/0.1'
+         0100 0700 'n8:1890' 0E00 'BEGIN' 0A 'request' 0A",
+    );
+    check(
+        Frame::JoinWelcome(WELCOME),
+        Stage::Answered,
+        "07 01 0000 C1*16 0500 'marsh' 0500 'mine' 0A 0500 'ours' 0A 0400 'key' 0A
+         0100 01 00 0200 0700 'n1:1890' 0A00 '[::1]:1890'",
+    );
+    check(Frame::JoinRefused(JOIN_REFUSED), Stage::Answered, "09 00 0C00 'node 1 leads' 0700 'n1:1890'");
+}
+
+/// Is nothing shown by which one could join, or be a node?
+#[test]
+fn secrets_are_not_shown() {
+    let shown = format!("{ASK:?} {WELCOME:?}");
+    assert!(!shown.contains("94") && !shown.contains("key"), "{shown}");
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use lapwing_oracle::allocations::count;
 use lapwing_peer::bounds::{BATCH_BYTES_MAX, FRAME_BYTES_MIN, HELLO_BYTES_MAX};
 use lapwing_peer::{
-    BatchHead, BatchIntake, BatchPart, Content, EntryHeader, Fault, Frame, GroupNumber, HEADER_BYTES, Hello, Known,
-    Levels, Link, List, Message, MessageKind, NodeId, Parsed, Raft, Record, Refused, SnapshotBegin, SnapshotChunk,
-    SnapshotEnd, SnapshotIntake, SnapshotLimits, SnapshotProgress, SnapshotRefusal, SnapshotReply, Stage, TableHashes,
-    Verdict, Versions, judge, parse, write_records,
+    BatchHead, BatchIntake, BatchPart, Content, EntryHeader, Fault, Frame, GroupNumber, HEADER_BYTES, Hello, JoinAsk,
+    JoinMember, JoinRefused, JoinWelcome, Known, Levels, Link, List, Message, MessageKind, NodeId, Parsed, Raft,
+    Record, Refused, SnapshotBegin, SnapshotChunk, SnapshotEnd, SnapshotIntake, SnapshotLimits, SnapshotProgress,
+    SnapshotRefusal, SnapshotReply, Stage, TableHashes, Verdict, Versions, judge, parse, write_records,
 };
 
 /// What came of an input.
@@ -23,6 +23,7 @@ pub struct Outcome {
 }
 
 const FRAME_BYTES_MAX: usize = 600;
+const STAGES: [Stage; 5] = [Stage::Hello, Stage::Raft, Stage::Snapshot, Stage::Asking, Stage::Answered];
 /// Memory for a byte of the window: what names a batch that is smaller than its name.
 const BYTES_PER_BYTE: usize = 8;
 const SNAPSHOTS: SnapshotLimits = SnapshotLimits { bytes_max: 1 << 20, chunks_max: 16 };
@@ -30,7 +31,7 @@ const SNAPSHOTS: SnapshotLimits = SnapshotLimits { bytes_max: 1 << 20, chunks_ma
 /// Reads `input` as what comes on one connection: the first byte says at which stage it is, and how wide the window is.
 pub fn check_frames(input: &[u8]) -> Outcome {
     let Some((&choice, mut bytes)) = input.split_first() else { return Outcome::default() };
-    let stage = [Stage::Hello, Stage::Raft, Stage::Snapshot][usize::from(choice) % 3];
+    let stage = STAGES[usize::from(choice) % STAGES.len()];
     let mut connection = Connection::new(u64::from(choice) * 8);
     let mut outcome = Outcome::default();
     loop {
@@ -105,6 +106,13 @@ impl Connection {
             Frame::SnapshotChunk(chunk) => self.chunk(&chunk)?,
             Frame::SnapshotEnd(end) => self.end(&end)?,
             Frame::SnapshotReply(_) => {}
+            Frame::JoinAsk(ask) => {
+                assert!(ask.addresses.iter().all(|address| address.is_ascii()) && ask.request.is_ascii())
+            }
+            Frame::JoinWelcome(welcome) => {
+                assert!(welcome.members.iter().all(|member| member.addresses.iter().all(|address| address.is_ascii())));
+            }
+            Frame::JoinRefused(refused) => assert!(!refused.leader.contains(' ')),
         }
         Ok(())
     }
@@ -221,7 +229,7 @@ fn hello() -> Hello<'static> {
 
 /// Connections at each stage: hellos, turns with batches in parts, snapshots.
 pub fn frames_seeds() -> Vec<Vec<u8>> {
-    [hello_seeds(), raft_seeds(), snapshot_seeds()].concat()
+    [hello_seeds(), raft_seeds(), snapshot_seeds(), join_seeds()].concat()
 }
 
 /// One connection: `choice` as the oracle reads it, and frames.
@@ -284,7 +292,39 @@ fn raft_seeds() -> Vec<Vec<u8>> {
     let whole = raft(std::slice::from_ref(&append));
     let heartbeat = [message(MessageKind::Heartbeat)];
     let frames = [all, whole, begun, raft(&heartbeat), ended, whole, raft(&every[..8])];
-    [1, 31, 250].into_iter().map(|choice| connection(choice, &frames)).collect()
+    [1, 31, 251].into_iter().map(|choice| connection(choice, &frames)).collect()
+}
+
+fn join_seeds() -> Vec<Vec<u8>> {
+    let ask = JoinAsk {
+        secret: &[7; 32],
+        folder: [8; 16],
+        least_level: 1,
+        most_level: 2,
+        tables: hello().tables,
+        name: "east",
+        zone: "z1",
+        release: "lapwing",
+        addresses: List::from_slice(&["n2:1890", "[::1]:1890"]),
+        request: "-----BEGIN\nAAAA\n",
+    };
+    let members = [1, 3]
+        .map(|node| JoinMember { node: NodeId::new(node).expect("not 0"), addresses: List::from_slice(&["n1:1890"]) });
+    let welcome = JoinWelcome {
+        node: NodeId::new(2).expect("not 0"),
+        is_to_vote: true,
+        cluster: [0xC1; 16],
+        cluster_name: "marsh",
+        certificate: "a\n",
+        authority: "b\n",
+        authority_key: "c\n",
+        members: List::from_slice(&members),
+    };
+    let refused = Frame::JoinRefused(JoinRefused { code: 9, words: "node 1 leads", leader: "n1:1890" });
+    vec![
+        connection(3, &[Frame::JoinAsk(ask), Frame::JoinAsk(JoinAsk { zone: "", ..ask })]),
+        connection(4, &[Frame::JoinWelcome(welcome), refused]),
+    ]
 }
 
 fn snapshot_seeds() -> Vec<Vec<u8>> {

@@ -2,10 +2,10 @@
 
 use lapwing_peer::bounds::{BATCH_BYTES_MAX, FRAME_BYTES_MIN, NUMBER_MAX};
 use lapwing_peer::{
-    BatchHead, BatchPart, Content, EntryHeader, Frame, GroupNumber, Hello, KeptRecord, Levels, Link, List, Message,
-    MessageKind, NodeId, Parsed, Raft, Record, Refused, SnapshotBegin, SnapshotChunk, SnapshotEnd, SnapshotRefusal,
-    SnapshotReply, Stage, TableHashes, Verdict, Versions, parse, read_kept_records, read_records, write_kept_records,
-    write_records,
+    BatchHead, BatchPart, Content, EntryHeader, Frame, GroupNumber, Hello, JoinAsk, JoinCode, JoinMember, JoinRefused,
+    JoinWelcome, KeptRecord, Levels, Link, List, Message, MessageKind, NodeId, Parsed, Raft, Record, Refused,
+    SnapshotBegin, SnapshotChunk, SnapshotEnd, SnapshotRefusal, SnapshotReply, Stage, TableHashes, Verdict, Versions,
+    parse, read_kept_records, read_records, write_kept_records, write_records,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -194,6 +194,34 @@ proptest! {
         for verdict in [Verdict::From(chunk), Verdict::Accepted, Verdict::Refused(reason)] {
             check(Frame::SnapshotReply(SnapshotReply { group, snapshot, verdict }), Stage::Snapshot)?;
         }
+    }
+
+    #[test]
+    fn joining(
+        (secret, folder, least_level, most_level) in any::<([u8; 32], [u8; 16], u32, u32)>(),
+        tables in any::<[[u8; 32]; 5]>(),
+        [name, zone, release] in ["[!-~]{0,64}", "[!-~]{0,64}", "[!-~]{0,64}"],
+        addresses in vec("[!-~]{0,259}", 0..=8),
+        [request, certificate] in ["[ -~\n]{0,8192}", "[ -~\r\n]{0,16384}"],
+        (node, cluster, is_to_vote) in (node(), any::<[u8; 16]>(), any::<bool>()),
+        code in select(JoinCode::ALL.to_vec()),
+        (words, leader) in ("[ -~]{0,1024}", "[!-~]{0,259}"),
+        many in 0..=63_usize,
+    ) {
+        let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
+        let addresses = List::from_slice(&addresses);
+        let ask = JoinAsk {
+            secret: &secret, folder, least_level, most_level, tables: TableHashes::new(&tables), name: &name, zone: &zone,
+            release: &release, addresses, request: &request,
+        };
+        check(Frame::JoinAsk(ask), Stage::Asking)?;
+        let members = vec![JoinMember { node, addresses }; many];
+        let welcome = JoinWelcome {
+            node, is_to_vote, cluster, cluster_name: &name, certificate: &certificate, authority: &request,
+            authority_key: "key", members: List::from_slice(&members),
+        };
+        check(Frame::JoinWelcome(welcome), Stage::Answered)?;
+        check(Frame::JoinRefused(JoinRefused { code: code.value(), words: &words, leader: &leader }), Stage::Answered)?;
     }
 
     #[test]

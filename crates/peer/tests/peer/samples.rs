@@ -1,8 +1,9 @@
 //! One frame of each kind, with everything in it. They are those whose bytes `formats` has.
 
 use lapwing_peer::{
-    BatchHead, BatchPart, Content, EntryHeader, GroupNumber, Hello, Levels, Link, List, Message, MessageKind, NodeId,
-    Raft, Refused, SnapshotBegin, SnapshotChunk, SnapshotEnd, SnapshotReply, TableHashes, Verdict, Versions,
+    BatchHead, BatchPart, Content, EntryHeader, GroupNumber, Hello, JoinAsk, JoinMember, JoinRefused, JoinWelcome,
+    Levels, Link, List, Message, MessageKind, NodeId, Raft, Refused, SnapshotBegin, SnapshotChunk, SnapshotEnd,
+    SnapshotReply, TableHashes, Verdict, Versions,
 };
 
 pub const GROUP: GroupNumber = GroupNumber::new(3).unwrap();
@@ -96,3 +97,32 @@ pub const CHUNK: SnapshotChunk<'static> = SnapshotChunk { number: 258, bytes: b"
 pub const END: SnapshotEnd = SnapshotEnd { chunks: 259, crc: 0xDEAD_BEEF };
 
 pub const REPLY: SnapshotReply = SnapshotReply { group: GROUP, snapshot: 0xABCD, verdict: Verdict::From(258) };
+
+pub const ASK: JoinAsk<'static> = JoinAsk {
+    secret: &[0x5E; 32],
+    folder: [0xF0; 16],
+    least_level: 1,
+    most_level: 2,
+    tables: HELLO.tables,
+    name: "east",
+    zone: "",
+    release: "lapwing/0.1",
+    addresses: List::from_slice(&["n8:1890"]),
+    request: "BEGIN\nrequest\n",
+};
+
+pub const WELCOME: JoinWelcome<'static> = JoinWelcome {
+    node: NODE,
+    is_to_vote: true,
+    cluster: [0xC1; 16],
+    cluster_name: "marsh",
+    certificate: "mine\n",
+    authority: "ours\n",
+    authority_key: "key\n",
+    members: List::from_slice(&[JoinMember {
+        node: NodeId::new(1).unwrap(),
+        addresses: List::from_slice(&["n1:1890", "[::1]:1890"]),
+    }]),
+};
+
+pub const JOIN_REFUSED: JoinRefused<'static> = JoinRefused { code: 9, words: "node 1 leads", leader: "n1:1890" };

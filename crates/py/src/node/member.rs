@@ -99,6 +99,24 @@ pub(crate) fn cluster_found(py: Python<'_>, config_json: &str, cluster_json: &st
     py.detach(found).map_err(|error| member_error(py, &error))
 }
 
+/// Has the empty data folder join the cluster that has made the token: the node's number, the cluster's name, and whether it
+/// will vote.
+#[pyfunction]
+pub(crate) fn cluster_join(
+    py: Python<'_>,
+    config_json: &str,
+    cluster_json: &str,
+    token: &str,
+) -> PyResult<(u8, String, bool)> {
+    let join = || -> Result<_, MemberError> {
+        let config = Config::from_json(config_json)?;
+        let table = ClusterTable::from_json(cluster_json)?;
+        lapwing_node::join_cluster(&config, token, &table.joiner()?)
+    };
+    let joined = py.detach(join).map_err(|error| member_error(py, &error))?;
+    Ok((joined.node, joined.cluster_name, joined.is_to_vote))
+}
+
 fn active_of(status: &MemberStatus) -> Option<(String, String)> {
     let leader = status.leader.filter(|leader| *leader != status.node)?;
     let node = status.nodes.iter().find(|node| node.node == leader)?;

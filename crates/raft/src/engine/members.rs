@@ -15,9 +15,13 @@ impl Engine {
     /// entry of its own.
     ///
     /// # Errors
-    /// `NotLeader`, `ChangeUnderWay` (retry), `ChangeInvalid`, `Stopped`.
+    /// `NotLeader`, `ChangeUnderWay` (retry), `TermNotCommitted` (retry: two leaders that each change one node of what they know
+    /// could have majorities without a node in common), `ChangeInvalid`, `Stopped`.
     pub fn propose_membership(&mut self, changes: &[Change]) -> Result<u64, NotDone> {
         self.leading()?;
+        if !self.raft.commit_to_current_term() {
+            return Err(NotDone::TermNotCommitted);
+        }
         let is_joint = self.membership().is_joint();
         if self.raft.lead_transferee.is_some() || self.raft.has_pending_conf() || is_joint {
             return Err(NotDone::ChangeUnderWay);

@@ -66,6 +66,20 @@ fn a_learner_gets_everything_and_no_vote() {
     trio.node(3).campaign().expect("it has a vote again");
 }
 
+/// A new leader whose term nothing is committed of yet: does it change nobody?
+#[test]
+fn a_leader_changes_nobody_before_its_term_is_committed() {
+    let mut engine =
+        lapwing_raft::Engine::new(&crate::trio::config(1), LogTail::founded(&[1])).expect("a log that is whole");
+    engine.campaign().expect("it may lead");
+    let changes = [change(2, Standing::Learner)];
+    assert_eq!(engine.propose_membership(&changes), Err(NotDone::TermNotCommitted));
+    let turn = engine.turn();
+    engine.persisted(turn.number).expect("it lives");
+    engine.turn();
+    assert_eq!(engine.propose_membership(&changes), Ok(3));
+}
+
 /// Are changes refused that lead nowhere?
 #[test]
 fn changes_that_lead_nowhere_are_refused() {
@@ -98,4 +112,25 @@ fn a_membership_comes_back_from_the_log() {
     tail.vote.term = 2;
     let engine = lapwing_raft::Engine::new(&crate::trio::config(1), tail).expect("a log that is whole");
     assert_eq!(engine.membership(), &Membership::of(&[1, 2]));
+}
+
+/// A group of one with a learner that is not there: does it go on being led?
+#[test]
+fn who_votes_alone_needs_no_learner() {
+    let mut engine = lapwing_raft::Engine::new(&crate::trio::config(1), LogTail::founded(&[1])).expect("a whole log");
+    engine.campaign().expect("it may lead");
+    let settle = |engine: &mut lapwing_raft::Engine| {
+        for _ in 0..3 {
+            let turn = engine.turn();
+            engine.persisted(turn.number).expect("it lives");
+        }
+    };
+    settle(&mut engine);
+    engine.propose_membership(&[change(2, Standing::Learner)]).expect("it leads");
+    settle(&mut engine);
+    for tick in 0..1_000 {
+        engine.tick().expect("it lives");
+        settle(&mut engine);
+        assert_eq!(engine.status().role, Role::Leader, "{tick}: {:?} {:?}", engine.status(), engine.membership());
+    }
 }

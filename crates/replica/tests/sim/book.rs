@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lapwing_peer::GroupNumber;
-use lapwing_raft::Role;
+use lapwing_raft::{Membership, Role};
 use lapwing_replica::{Committed, Replica};
 
 use crate::disk::{Disk, place};
@@ -35,13 +35,16 @@ impl Book {
         Book { groups: GroupNumber::all().map(|_| GroupBook::default()).collect(), ..Book::default() }
     }
 
-    /// A node hears that an entry is committed, and its state is this with it.
+    /// A node hears that an entry is committed, and its state is this with it. `memberships`: those in force
+    /// before and behind this turn, and by the entries before this one. A change is in force when it is on the own disk: so a majority
+    /// of any may have committed it.
     pub fn committed(
         &mut self,
         node: usize,
         entry: &Committed,
         state: &State,
         disks: &[&Disk],
+        memberships: [&Membership; 3],
     ) -> Result<(), Violation> {
         let (group, index) = (entry.group, entry.raft_index);
         let known = &mut self.groups[place(group)];
@@ -54,9 +57,13 @@ impl Book {
         if at != known.terms.len() {
             return Err(format!("group {group}: {node} commits {index} behind {}", known.terms.len() + 1));
         }
-        let copies = disks.iter().filter(|disk| disk.has(group, index, entry.term)).count();
-        if copies * 2 <= disks.len() {
-            return Err(format!("group {group}: {index} is committed on {copies} disks"));
+        let copies = |membership: &Membership| {
+            let has = |voter: &&u64| disks[**voter as usize - 1].has(group, index, entry.term);
+            membership.voters.iter().filter(has).count()
+        };
+        if !memberships.iter().any(|membership| copies(membership) * 2 > membership.voters.len()) {
+            let copies = memberships.map(copies);
+            return Err(format!("group {group}: {index} is committed on {copies:?} disks of {memberships:?}"));
         }
         self.messages += u64::from(entry.body.batch().map_or(0, |batch| batch.head().count));
         known.terms.push(entry.term);

@@ -55,6 +55,14 @@ impl Disk {
         Disk { synced: logs.clone(), written: logs, queue: VecDeque::new(), lags_until_ms: 0 }
     }
 
+    /// Of who joins: it has nothing, and knows nobody.
+    pub fn joining() -> Disk {
+        let LogTail { compacted: at, membership, vote, .. } = LogTail::joining();
+        let saved = Saved { snapshot: Snapshot { at, membership }, state: State::default() };
+        let logs = Logs(GroupNumber::all().map(|_| Log { saved: saved.clone(), entries: vec![], vote }).collect());
+        Disk { synced: logs.clone(), written: logs, queue: VecDeque::new(), lags_until_ms: 0 }
+    }
+
     /// Takes a write; it is synced at `due_ms`, behind all before it.
     pub fn write(&mut self, due_ms: u64, write: Write, installs: Vec<(GroupNumber, Saved)>) {
         write.groups.iter().for_each(|group| self.written.store(group, &installs));

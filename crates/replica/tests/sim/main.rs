@@ -3,11 +3,13 @@
 
 mod book;
 mod disk;
+mod members;
 mod mutants;
 mod node;
 mod owner;
 mod runs;
 mod state;
+mod transfers;
 mod trouble;
 mod wire;
 mod world;

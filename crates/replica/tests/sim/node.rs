@@ -3,6 +3,7 @@
 use lapwing_cluster::{Step, Timing};
 use lapwing_oracle::variants::Random;
 use lapwing_peer::{GroupNumber, NodeId, Parsed, Stage, parse};
+use lapwing_raft::Membership;
 use lapwing_replica::{Config, Replica, Turn};
 
 use crate::disk::{Disk, Saved};
@@ -25,6 +26,8 @@ pub struct Node {
     pub rate: u64,
     pub disk: Disk,
     pub life: Option<Life>,
+    /// It has joined, and was not taken out.
+    pub is_member: bool,
     /// It comes up then.
     pub down_until_ms: u64,
     /// It does nothing before that.
@@ -36,6 +39,10 @@ pub struct Node {
 pub struct Life {
     pub replica: Replica,
     pub states: Vec<State>,
+    /// Who belongs to each group by what was told as committed.
+    pub memberships: Vec<Membership>,
+    /// The same by what its engine counts with.
+    pub in_force: Vec<Membership>,
     pub owner: Option<Owner>,
     /// Snapshots whose bytes are here and that the next write makes count.
     pub installing: Vec<(GroupNumber, Saved)>,
@@ -57,10 +64,16 @@ impl Node {
             rate: 960 + random.below(81) as u64,
             disk: Disk::founded(voters),
             life: None,
+            is_member: true,
             down_until_ms: 0,
             still_until_ms: 0,
             starts: 0,
         }
+    }
+
+    /// One that has not joined yet.
+    pub fn newcomer(id: u8, random: &mut Random) -> Node {
+        Node { disk: Disk::joining(), is_member: false, ..Node::new(id, &[1], random) }
     }
 
     /// Its monotonic clock, which goes on while it stands still.
@@ -86,7 +99,18 @@ impl Node {
         let (starts, states) = self.disk.start();
         let replica = Replica::new(config, TIMING, starts).map_err(|fault| fault.to_string())?;
         let next_tick_ms = self.clock_ms(now_ms);
-        self.life = Some(Life { replica, states, owner: None, installing: vec![], next_tick_ms, is_due: true });
+        let memberships: Vec<Membership> =
+            GroupNumber::all().map(|group| replica.engine(group).membership().clone()).collect();
+        self.life = Some(Life {
+            replica,
+            states,
+            in_force: memberships.clone(),
+            memberships,
+            owner: None,
+            installing: vec![],
+            next_tick_ms,
+            is_due: true,
+        });
         Ok(())
     }
 

@@ -9,7 +9,11 @@ use crate::world::{Flaw, World};
 fn seconds(kind: &str) -> u64 {
     let set = std::env::var("LAPWING_SIM_SECONDS").ok();
     let seconds = set.map(|set| set.parse().expect("LAPWING_SIM_SECONDS is a number of seconds"));
-    seconds.unwrap_or(if kind == "five" { 40 } else { 160 })
+    seconds.unwrap_or(match kind {
+        "five" => 40,
+        "members" => 80,
+        _ => 160,
+    })
 }
 
 fn first_seed() -> u64 {
@@ -43,7 +47,7 @@ fn calm(world: &mut World) -> Result<(), String> {
         return Err("a serving ends though nothing is wrong".into());
     }
     for group in GroupNumber::all() {
-        for node in &world.nodes {
+        for node in world.nodes.iter().filter(|node| node.is_member) {
             let life = node.life.as_ref().ok_or("everybody is up")?;
             let behind = world.book.last(group) - life.states[place(group)].raft_index;
             if behind > 200 {
@@ -62,6 +66,40 @@ fn three_nodes_in_all_weathers() {
 #[test]
 fn five_nodes_in_all_weathers() {
     weather("five", 5);
+}
+
+/// Nodes join, learn, vote and are taken out, in all weathers: does everything hold, and does whoever belongs to the cluster in the
+/// end belong to all groups?
+#[test]
+fn members_come_and_go_in_all_weathers() {
+    let (mut promoted, mut removed) = (0, 0);
+    let runs = seconds("members").div_ceil(20);
+    for seed in first_seed()..first_seed() + runs {
+        let mut world = World::with_newcomers(seed, 3);
+        let ended = world.run(20_000, true).and_then(|()| calm(&mut world)).and_then(|()| all_belong(&world));
+        ended.unwrap_or_else(|what| panic!("seed {seed} with members that come and go: {what}"));
+        (promoted, removed) = (promoted + world.promoted, removed + world.removed);
+    }
+    println!("{runs} runs: {promoted} learners got a vote, {removed} members were taken out");
+    assert!(promoted > runs / 2 && removed > runs / 2, "there was something to see: {promoted}, {removed}");
+}
+
+/// Each group has the voters and learners that the metadata has; who learns yet has no room to vote.
+fn all_belong(world: &World) -> Result<(), String> {
+    let voters: Vec<u64> = world.cluster.voters().map(|node| node.0.into()).collect();
+    let learners: Vec<u64> = world.cluster.learners().map(|node| node.0.into()).collect();
+    if !learners.is_empty() && world.cluster.has_room_for_a_voter() {
+        return Err(format!("{learners:?} have no vote though there is room"));
+    }
+    let serving = world.nodes.iter().find(|node| node.answers(world.now_ms, true)).ok_or("nobody serves")?;
+    let replica = &serving.life.as_ref().ok_or("it serves")?.replica;
+    for group in GroupNumber::all() {
+        let membership = replica.engine(group).membership();
+        if membership.voters != voters || membership.learners != learners {
+            return Err(format!("group {group}: {membership:?}, and {voters:?} are to vote, {learners:?} to learn"));
+        }
+    }
+    Ok(())
 }
 
 /// Does the same seed give the same run?

@@ -14,12 +14,25 @@ impl World {
             if in_trouble && self.random.below(500) == 0 {
                 self.trouble();
             }
+            if self.do_members_change {
+                self.members_pass(in_trouble);
+            }
             if self.random.below(100) == 0 {
                 self.compact();
             }
             self.step().map_err(|what| format!("at {} ms: {what}", self.now_ms))?;
         }
         Ok(())
+    }
+
+    /// Members change now and then, and the groups follow.
+    fn members_pass(&mut self, in_trouble: bool) {
+        if in_trouble && self.random.below(2_000) == 0 {
+            self.change_members();
+        }
+        if self.random.below(100) == 0 {
+            self.follow_members();
+        }
     }
 
     /// Everything goes through, everybody is up.
@@ -75,10 +88,15 @@ impl World {
         }
     }
 
-    /// Some node writes a snapshot of some group, as far as its disk has what the state has.
+    /// Some node writes a snapshot of some group.
     fn compact(&mut self) {
         let node = self.random.below(self.nodes.len());
         let group = GroupNumber::all().nth(self.random.below(17)).expect("one of 17");
+        self.compact_at(node, group);
+    }
+
+    /// A node writes a snapshot of a group, as far as its disk has what the state has.
+    pub fn compact_at(&mut self, node: usize, group: GroupNumber) {
         let this = &mut self.nodes[node];
         let Some(life) = &mut this.life else { return };
         let state = life.states[place(group)];

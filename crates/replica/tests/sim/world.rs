@@ -1,14 +1,16 @@
 //! All of it: nodes, wires, time.
 
-use lapwing_cluster::Step;
+use lapwing_cluster::{ClusterState, Step};
 use lapwing_oracle::variants::Random;
-use lapwing_peer::{GroupNumber, NodeId};
-use lapwing_replica::Turn;
+use lapwing_peer::GroupNumber;
+use lapwing_replica::{Body, Turn};
 
 use crate::book::{Book, Violation};
-use crate::disk::{Disk, Saved, place};
+use crate::disk::{Disk, place};
+use crate::members;
 use crate::node::{FRAME_BYTES_MAX, Node, WINDOW_BYTES};
 use crate::owner::{Owner, batch};
+use crate::transfers::Transfer;
 use crate::wire::Wire;
 
 /// What is wrong with a cluster, on purpose.
@@ -28,15 +30,6 @@ pub enum Flaw {
     InstalledWithoutState,
 }
 
-/// A snapshot on its way.
-#[derive(Debug)]
-struct Transfer {
-    due_ms: u64,
-    to: usize,
-    group: GroupNumber,
-    saved: Saved,
-}
-
 /// A cluster, and what is known of it.
 #[derive(Debug)]
 pub struct World {
@@ -46,9 +39,16 @@ pub struct World {
     pub wires: Vec<Wire>,
     pub book: Book,
     pub flaw: Flaw,
+    /// Who is to belong to the groups.
+    pub cluster: ClusterState,
+    /// Whether that changes.
+    pub do_members_change: bool,
+    /// Learners that got a vote, and members that were taken out.
+    pub promoted: u64,
+    pub removed: u64,
     /// Replicas that have stopped.
     pub stopped: u64,
-    transfers: Vec<Transfer>,
+    pub transfers: Vec<Transfer>,
     tail_bytes: u64,
 }
 
@@ -67,6 +67,10 @@ impl World {
             nodes: all,
             book: Book::new(),
             flaw,
+            cluster: members::founded(nodes),
+            do_members_change: false,
+            promoted: 0,
+            removed: 0,
             stopped: 0,
             transfers: vec![],
             tail_bytes,
@@ -96,7 +100,7 @@ impl World {
     fn wake(&mut self) -> Result<(), Violation> {
         let (now_ms, tail_bytes) = (self.now_ms, self.tail_bytes);
         for node in &mut self.nodes {
-            if node.life.is_none() && now_ms >= node.down_until_ms {
+            if node.is_member && node.life.is_none() && now_ms >= node.down_until_ms {
                 node.start(now_ms, tail_bytes)?;
             }
             if let (Some(written), Some(life)) = (node.disk.sync(now_ms), &mut node.life) {
@@ -141,25 +145,6 @@ impl World {
                 if is_running && way.arrive(self.now_ms) {
                     self.nodes[to].take(peer, &mut way.arrived)?;
                 }
-            }
-        }
-        Ok(())
-    }
-
-    /// Snapshots that have come.
-    fn install(&mut self) -> Result<(), Violation> {
-        let now_ms = self.now_ms;
-        let (come, later) = std::mem::take(&mut self.transfers).into_iter().partition(|one| one.due_ms <= now_ms);
-        self.transfers = later;
-        for Transfer { to, group, saved, .. } in come {
-            let Some(life) = &mut self.nodes[to].life else { continue };
-            // It may have caught up meanwhile.
-            if life.replica.install(group, &saved.snapshot).is_ok() {
-                if self.flaw != Flaw::InstalledWithoutState {
-                    life.states[place(group)] = saved.state;
-                }
-                life.installing.push((group, saved));
-                life.is_due = true;
             }
         }
         Ok(())
@@ -238,6 +223,12 @@ impl World {
                 return Err(format!("group {group}: {node} stopped: {stop}"));
             }
         }
+        let life = self.nodes[node].life.as_mut().expect("it is running");
+        let before = life.in_force.clone();
+        for (group, membership) in &turn.memberships {
+            life.in_force[place(*group)] = membership.clone();
+        }
+        let after = life.in_force.clone();
         for entry in &turn.committed {
             let life = self.nodes[node].life.as_mut().expect("it is running");
             let state = &mut life.states[place(entry.group)];
@@ -245,8 +236,19 @@ impl World {
                 .apply(entry.raft_index, &entry.body)
                 .map_err(|what| format!("group {}: {node}: {what}", entry.group))?;
             let state = *state;
+            let now = life.memberships[place(entry.group)].clone();
             let disks: Vec<&Disk> = self.nodes.iter().map(|node| &node.disk).collect();
-            self.book.committed(node, entry, &state, &disks)?;
+            self.book.committed(
+                node,
+                entry,
+                &state,
+                &disks,
+                [&before[place(entry.group)], &after[place(entry.group)], &now],
+            )?;
+            if let Body::Membership(changes) = &entry.body {
+                let life = self.nodes[node].life.as_mut().expect("it is running");
+                members::changed(&mut life.memberships[place(entry.group)], changes);
+            }
         }
         let life = self.nodes[node].life.as_ref().expect("it is running");
         self.book.leaders(node, &life.replica)?;
@@ -254,16 +256,6 @@ impl World {
             self.transfer(node, group, peer);
         }
         Ok(())
-    }
-
-    /// A leader sends its snapshot to who lags.
-    fn transfer(&mut self, from: usize, group: GroupNumber, peer: NodeId) {
-        let to = usize::from(peer.value()) - 1;
-        if self.transfers.iter().any(|one| one.to == to && one.group == group) {
-            return;
-        }
-        let (due_ms, saved) = (self.now_ms + 20 + self.random.below(300) as u64, self.nodes[from].disk.saved(group));
-        self.transfers.push(Transfer { due_ms, to, group, saved: saved.clone() });
     }
 
     fn send(&mut self, node: usize) -> Result<(), Violation> {

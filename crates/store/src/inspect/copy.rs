@@ -6,7 +6,8 @@
 //! read first, up to its last whole commit; then each sealed one that it lists is copied. When one of them is gone by then,
 //! compaction came in between, and all is tried again with what the newest segment says now. Snapshots are opened before
 //! that: a group's snapshot is made of durable entries only, so the segment, read later, has them all; when it says that a
-//! group is purged beyond the snapshot at hand, a newer one was made meanwhile, and all is tried again.
+//! group is purged beyond the snapshot at hand, a newer one was made meanwhile, and all is tried again. A snapshot that came from
+//! a leader counts by the same record: it is copied along, under the name that it has until the next start.
 //!
 //! For a stream: segments are copied from the newest to the oldest, each as long as the one behind it says. Retention deletes
 //! the oldest first, so what is gone by then is a beginning.
@@ -22,7 +23,7 @@ use super::report::{FileKind, Home};
 use super::survey::{Survey, survey};
 use crate::disk::{Access, Disk, DiskFile};
 use crate::error::StoreError;
-use crate::journal::{Image, segment_path, snapshot_name};
+use crate::journal::{Image, received_name, segment_path, snapshot_name};
 use crate::segment_file::{index_path, log_path, read_start, sequence_of};
 use crate::stream::scan::StreamVisitor;
 
@@ -154,10 +155,13 @@ impl Copy<'_> {
     /// One try; `done`: sealed segments that are copied already, and how long they are.
     fn try_journal(&mut self, folder: &Path, done: &mut BTreeMap<PathBuf, u64>) -> Result<(), Stop> {
         let snapshots = self.snapshots(&folder.join("snapshots"))?;
+        let received = self.received(&folder.join("snapshots"))?;
         let Some(newest) = self.sequences(folder)?.pop_last() else { return Err(Stop::Gone(folder.to_path_buf())) };
         let image = Image::take(self.disk, &self.from.join(folder), newest)?;
-        for (group, purged) in (0u16..).zip(&image.purged) {
-            if snapshots.get(&group).map_or(0, |snapshot| snapshot.0) < *purged {
+        let received: Vec<_> = received.into_iter().filter(|(name, ..)| image.counts(*name)).collect();
+        for (group, purged) in (0u16..).zip(image.purged()) {
+            let is_received = received.iter().any(|(name, ..)| name.0 == group);
+            if !is_received && snapshots.get(&group).map_or(0, |snapshot| snapshot.0) < purged {
                 return Err(Stop::Gone(folder.join("snapshots")));
             }
         }
@@ -175,7 +179,8 @@ impl Copy<'_> {
         let path = log_path(folder, image.sequence);
         let (_, file) = self.open(&path)?;
         self.part(&path, &*file, image.end, image.end.max(image.allocated_bytes))?;
-        for (_, path, file) in snapshots.values() {
+        let received = received.iter().map(|(_, path, file)| (path, file));
+        for (path, file) in snapshots.values().map(|(_, path, file)| (path, file)).chain(received) {
             let bytes = file.bytes().map_err(|error| StoreError::io("measure", path, error))?;
             self.part(path, &**file, bytes, bytes)?;
         }
@@ -202,6 +207,18 @@ impl Copy<'_> {
             Ok((group, (index, path, file)))
         };
         newest.into_iter().map(open).collect()
+    }
+
+    /// Snapshots that came from a leader and have no name of their own yet, open: group, index and Raft index, path, file.
+    #[allow(clippy::type_complexity, reason = "one list, used at once")]
+    fn received(&self, folder: &Path) -> Result<Vec<((u16, u64, u64), PathBuf, Arc<dyn DiskFile>)>, Stop> {
+        let names = self.list(folder)?;
+        let named = names.iter().filter_map(|name| Some((received_name(name)?, folder.join(name))));
+        let open = |(name, path): ((u16, u64, u64), PathBuf)| -> Result<_, Stop> {
+            let (_, file) = self.open(&path)?;
+            Ok((name, path, file))
+        };
+        named.map(open).collect()
     }
 
     fn list(&self, folder: &Path) -> Result<Vec<String>, Stop> {

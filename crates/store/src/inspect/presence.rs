@@ -8,7 +8,7 @@ use super::stream::described;
 use crate::config::{LogConfig, StreamConfig};
 use crate::disk::{Access, Disk, OsDisk, Overlay};
 use crate::error::StoreError;
-use crate::journal::{Journal, JournalConfig, snapshot_name};
+use crate::journal::{Journal, JournalConfig, received_name, snapshot_name};
 use crate::lock::FolderLock;
 use crate::log::Log;
 
@@ -45,7 +45,7 @@ pub fn look_at_files(dir: &Path, streams: &[String], has_journal: bool) -> Resul
         let names = OsDisk.list(&snapshots).unwrap_or_default();
         names
             .iter()
-            .filter(|name| snapshot_name(name).is_some())
+            .filter(|name| snapshot_name(name).is_some() || received_name(name).is_some())
             .try_for_each(|name| check_file(&snapshots.join(name)))?;
     }
     Ok(())

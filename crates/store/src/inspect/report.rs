@@ -27,6 +27,8 @@ pub enum FileKind {
     Index,
     /// The state of a data group.
     Snapshot,
+    /// A snapshot that came from another node, without its name yet.
+    Received,
     /// Space for the next segment.
     Spare,
     /// What a crash has left of a file in the making.
@@ -49,6 +51,7 @@ impl FileKind {
             FileKind::Kept => "kept",
             FileKind::Index => "index",
             FileKind::Snapshot => "snapshot",
+            FileKind::Received => "received",
             FileKind::Spare => "spare",
             FileKind::Draft => "draft",
             FileKind::Other => "other",

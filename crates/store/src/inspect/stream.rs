@@ -28,7 +28,9 @@ pub(crate) struct StreamView {
 
 /// The number that the newest segment had at least, where what lies beside says that there were some, and none is there.
 pub(crate) fn newest_of(files: &[&KnownFile]) -> Option<u64> {
-    let tells = |kind| matches!(kind, FileKind::Meta | FileKind::Readers | FileKind::Snapshot | FileKind::Spare);
+    let tells = |kind| {
+        matches!(kind, FileKind::Meta | FileKind::Readers | FileKind::Snapshot | FileKind::Received | FileKind::Spare)
+    };
     let sealed = files.iter().filter(|file| file.kind == FileKind::Index).map(|file| file.number).max();
     let any = files.iter().any(|file| tells(file.kind)).then_some(1);
     sealed.map(|sealed| sealed + 1).or(any)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::report::{FileKind, Home, KnownFile};
 use crate::disk::{Access, Disk};
 use crate::error::StoreError;
-use crate::journal::snapshot_name;
+use crate::journal::{received_name, snapshot_name};
 use crate::segment_file::sequence_of;
 
 /// What was found.
@@ -56,7 +56,7 @@ pub(crate) fn survey(disk: &dyn Disk, dir: &Path) -> Result<Survey, StoreError> 
 
 /// A file that nobody else has under such a name.
 fn is_unmistakable(file: &KnownFile) -> bool {
-    matches!(file.kind, FileKind::Segment | FileKind::Kept | FileKind::Index | FileKind::Snapshot)
+    matches!(file.kind, FileKind::Segment | FileKind::Kept | FileKind::Index | FileKind::Snapshot | FileKind::Received)
 }
 
 /// A file that should be there.
@@ -127,6 +127,9 @@ fn kind_of(name: &str, home: Home) -> (FileKind, u64, u16) {
     }
     if let Some((group, index)) = snapshot_name(name).filter(|_| home == Home::Journal) {
         return (FileKind::Snapshot, index, group);
+    }
+    if let Some((group, index, _)) = received_name(name).filter(|_| home == Home::Journal) {
+        return (FileKind::Received, index, group);
     }
     let numbered = [(".log", FileKind::Segment), (".kept", FileKind::Kept), (".idx", FileKind::Index)];
     let numbered = numbered.into_iter().find_map(|(ending, kind)| Some((kind, sequence_of(name, ending)?)));

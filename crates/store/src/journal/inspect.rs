@@ -1,7 +1,7 @@
 //! The journal's files, looked at from outside.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,8 +12,9 @@ use super::manifest::{Listed, Replaced};
 use super::open::META_NAME;
 use super::opening::Opening;
 use super::sidecar::{Detail, Sidecar};
-use super::snapshot::Snapshot;
+use super::snapshot::{self, Snapshot, received_name_of};
 use super::state::segment_path;
+use super::tail::Tail;
 use super::visitor::JournalVisitor;
 use crate::disk::{self, Access, Disk, DiskFile};
 use crate::error::StoreError;
@@ -55,6 +56,8 @@ struct Written {
 struct Known {
     salt: u32,
     listed: BTreeMap<u64, Listed>,
+    /// How each group stands, by partition.
+    tails: Vec<Tail>,
 }
 
 /// An open segment.
@@ -164,6 +167,7 @@ impl JournalView {
             FileKind::Kept => self.segment(disk, file.number, LIFETIME_KEPT, report)?,
             FileKind::Index => report.with(self.index(disk, file.number)),
             FileKind::Snapshot => report.with(self.snapshot(disk, (file.group, file.number))),
+            FileKind::Received => report.with(self.received(disk, file)),
             FileKind::Meta => report.with(description(disk, &self.dir).err().map(|what| Finding::damage(0, 0, what))),
             FileKind::Draft => {
                 report.with([Finding::mends(0, file.bytes, "left by a crash: the next start removes it")])
@@ -209,7 +213,7 @@ impl JournalView {
                 _ => ControlFlow::Break(()),
             })?;
         }
-        Ok(Written { sequence, known: Some(Known { salt: start.salt, listed }), look })
+        Ok(Written { sequence, known: Some(Known { salt: start.salt, listed, tails: visitor.tails }), look })
     }
 
     fn segment(
@@ -283,16 +287,40 @@ impl JournalView {
         let Some(salt) = known.map(|known| known.salt) else {
             return Some(Finding::note("not looked at: the segment being written cannot be read"));
         };
-        let read = Snapshot::open(disk, &self.dir, salt, (group, index)).and_then(|mut snapshot| {
-            io::copy(&mut snapshot.by_ref(), &mut io::sink()).map_err(|error| {
-                let path = self.dir.join("snapshots");
-                error.downcast().unwrap_or_else(|other| StoreError::io("read", &path, other))
-            })
-        });
+        let read = Snapshot::open(disk, &self.dir, salt, (group, index)).and_then(|found| self.read_through(found));
         match read {
             Err(error) => Some(Finding::of(&error)),
-            Ok(_) if self.snapshots.get(&group) != Some(&index) => Some(Finding::note("there is a newer one")),
-            Ok(_) => None,
+            Ok(()) if self.snapshots.get(&group) != Some(&index) => Some(Finding::note("there is a newer one")),
+            Ok(()) => None,
+        }
+    }
+
+    fn read_through(&self, mut snapshot: Snapshot) -> Result<(), StoreError> {
+        let read = io::copy(&mut snapshot, &mut io::sink());
+        read.map(drop).map_err(|error| {
+            let path = self.dir.join("snapshots");
+            error.downcast().unwrap_or_else(|other| StoreError::io("read", &path, other))
+        })
+    }
+
+    /// What came from a leader counts where the log goes on behind it.
+    fn received(&self, disk: &dyn Disk, file: &KnownFile) -> Option<Finding> {
+        let known = self.active.as_ref().and_then(|active| active.known.as_ref());
+        let Some(known) = known else {
+            return Some(Finding::note("not looked at: the segment being written cannot be read"));
+        };
+        let name = file.path.file_name().and_then(|name| received_name_of(name.to_str()?));
+        let Some(name) = name.filter(|name| snapshot::counts(*name, &known.tails)) else {
+            let what = "it came from another node and does not count: the next start removes it";
+            return Some(Finding::mends(0, file.bytes, what));
+        };
+        let path = self.dir.join("snapshots").join(file.path.file_name()?);
+        let opened = Snapshot::open_file(disk, path, known.salt, (name.0, name.1));
+        match opened.and_then(|found| self.read_through(found)) {
+            Err(error) => Some(Finding::of(&error)),
+            Ok(()) => {
+                Some(Finding::mends(0, 0, "it came from another node and counts: the next start gives it its name"))
+            }
         }
     }
 }
@@ -306,8 +334,8 @@ pub(crate) struct Image {
     pub allocated_bytes: u64,
     /// The sealed segments that count.
     pub listed: BTreeMap<u64, Listed>,
-    /// By group: a snapshot has to reach as far.
-    pub purged: Vec<u64>,
+    /// How each group stands, by partition.
+    tails: Vec<Tail>,
 }
 
 impl Image {
@@ -328,8 +356,18 @@ impl Image {
         visitor.begin(checkpoint);
         let target = Target { file: &*file, path: &path, start, start_bytes, end: None };
         let end = written_end(target, &mut visitor)?;
-        let purged = visitor.tails.iter().map(|tail| tail.purged).collect();
-        Ok(Self { sequence, end, allocated_bytes: start.allocated_bytes, listed: visitor.segments, purged })
+        let (listed, tails) = (visitor.segments, visitor.tails);
+        Ok(Self { sequence, end, allocated_bytes: start.allocated_bytes, listed, tails })
+    }
+
+    /// By partition: a snapshot has to reach as far.
+    pub(crate) fn purged(&self) -> impl Iterator<Item = u64> + '_ {
+        self.tails.iter().map(|tail| tail.purged)
+    }
+
+    /// Whether a snapshot that came from a leader counts.
+    pub(crate) fn counts(&self, received: (u16, u64, u64)) -> bool {
+        snapshot::counts(received, &self.tails)
     }
 }
 

@@ -14,6 +14,7 @@
 //!   entries. What has been decided is recorded in the journal before a file goes.
 //! - In a cluster an entry has the Raft index of its batch beside its index, a marker has one and is no entry, and there is a
 //!   seventeenth group. A node on its own has Raft index 0 and writes nothing of all that.
+//! - What a leader sends of a group, its snapshot and the entries that this refers to, counts by one commit, or not at all.
 //! - No space left is a state, not a failure; a failed sync is fatal. What gives space back has a reserve of its own.
 //!
 //! A seam is left for an index from keys to entries: it may be built from `replay` and looked up with `get`.
@@ -32,6 +33,7 @@ mod growing;
 mod index;
 mod info;
 mod inspect;
+mod kept_draft;
 mod manifest;
 mod map;
 mod marker;
@@ -46,6 +48,7 @@ mod raft_log;
 mod raft_reader;
 mod raft_writer;
 mod reader;
+mod received;
 mod replay;
 mod restore;
 mod room;
@@ -77,10 +80,11 @@ pub(crate) use open::open;
 pub use raft_error::RaftError;
 pub use raft_writer::Covered;
 pub use reader::JournalReader;
+pub use received::{Received, ReceivedDraft};
 pub use room_order::{RoomMade, RoomOrder};
 pub use room_thread::RoomThread;
-pub(crate) use snapshot::name_of as snapshot_name;
 pub use snapshot::{Snapshot, SnapshotDraft};
+pub(crate) use snapshot::{name_of as snapshot_name, received_name_of as received_name};
 pub(crate) use state::segment_path;
 pub(crate) use visitor::JournalVisitor;
 pub use writer::JournalWriter;

@@ -72,7 +72,7 @@ pub(crate) fn open(
         false => Folder { disk: &*disk, dir: &dir, notices: vec![] }.recover(files)?,
     };
     // Behind the first segment: as all that lies beside segments it tells of them.
-    snapshot::tidy(&*disk, &dir)?;
+    snapshot::tidy(&*disk, &dir, &opened.state.groups)?;
     let Opened { uuid, salt, state, allocated_bytes, notices } = opened;
     let shared = Arc::new(Shared::new(disk, dir, uuid, salt, state));
     notices.into_iter().for_each(|notice| report(&shared, notice));

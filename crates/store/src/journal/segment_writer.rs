@@ -34,8 +34,6 @@ pub(crate) struct SegmentWriter {
     end_named: bool,
     /// What the next segment may hold: once a cluster, always one.
     layout: Layout,
-    /// The number that the next segment gets.
-    next_sequence: u64,
     /// What is set aside.
     pub(crate) room: Room,
     /// Kept, so that a commit allocates nothing that grows with it.
@@ -46,14 +44,12 @@ impl SegmentWriter {
     pub(crate) fn new(shared: &Shared, config: &JournalConfig, allocated_bytes: u64) -> Self {
         let room = Room::find(shared, config.segment_bytes, config.init_zero, allocated_bytes);
         let state = shared.state();
-        let sealed = state.sealed.keys().next_back().copied().unwrap_or(0);
         Self {
             segment_bytes: config.segment_bytes,
             own_bytes: config.own_bytes(),
             allocated_bytes,
             end_named: state.active.end == state.active.start_bytes,
             layout: state.active.layout,
-            next_sequence: state.active.sequence.max(sealed) + 1,
             room,
             opening: vec![],
         }
@@ -119,13 +115,6 @@ impl SegmentWriter {
             Err(error) if error.is_retryable() => Ok(()),
             Err(error) => Err(error),
         }
-    }
-
-    /// A number that no segment had.
-    pub(crate) fn take_sequence(&mut self) -> u64 {
-        let sequence = self.next_sequence;
-        self.next_sequence += 1;
-        sequence
     }
 
     /// The size of segments.
@@ -194,7 +183,6 @@ impl SegmentWriter {
     /// Seals the active segment and goes on in a new one with room for `bytes`.
     fn roll(&mut self, shared: &Shared, bytes: u64) -> Result<(), StoreError> {
         let (active, allocated_bytes) = self.next_segment(shared, bytes)?;
-        self.next_sequence += 1;
         self.allocated_bytes = allocated_bytes;
         self.end_named = true;
         // Before it is trimmed: a zero behind its end would make it longer again.
@@ -218,25 +206,25 @@ impl SegmentWriter {
     /// The segment behind the active one, with room for `bytes`. Where there is no space for a whole one, it begins small and
     /// grows: the rest is for what gives space back.
     fn next_segment(&mut self, shared: &Shared, bytes: u64) -> Result<(active::Active, u64), StoreError> {
-        let least = bytes + self.own_bytes;
+        let (sequence, least) = (shared.take_sequence(), bytes + self.own_bytes);
         let spare = self.room.take_spare(&shared.dir);
         if spare.is_some() || !self.room.is_low() {
             let whole = self.segment_bytes.max(least);
-            let made = self.following(shared, whole, spare.as_deref());
+            let made = self.following(shared, sequence, (whole, spare.as_deref()));
             self.room.spare_used(shared);
             if !matches!(made, Err(StoreError::Full { .. })) {
                 return made;
             }
         }
-        self.following(shared, least, None)
+        self.following(shared, sequence, (least, None))
     }
 
     /// Makes the segment behind the active one. What waits is not in its checkpoint: it comes behind it.
     fn following(
         &self,
         shared: &Shared,
-        wanted_bytes: u64,
-        spare: Option<&Path>,
+        sequence: u64,
+        (wanted_bytes, spare): (u64, Option<&Path>),
     ) -> Result<(active::Active, u64), StoreError> {
         let (groups, before) = {
             let state = shared.state();
@@ -247,7 +235,7 @@ impl SegmentWriter {
             (state.groups.clone(), (active.end, at_us, segments))
         };
         let (previous_end, previous_last_at_us, segments) = before;
-        let (sequence, layout) = (self.next_sequence, self.layout);
+        let layout = self.layout;
         let (uuid, salt) = (shared.uuid, shared.salt);
         let before =
             Before { uuid, salt, sequence, layout, previous_end, previous_last_at_us, groups: &groups, segments };

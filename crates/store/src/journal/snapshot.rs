@@ -1,6 +1,8 @@
 //! Snapshots of data groups, as files in `log/snapshots/`: what a group's entries through an index add up to. The journal
 //! keeps the newest one of each group and sees bytes.
 //!
+//! What a leader sends bears a name of its own until a record of the journal says that it counts ([`super::received`]).
+//!
 //! A file is a list of records, each with a part of the bytes, ended by one without any that names their sum. It bears a
 //! draft's name until it is whole and synced. Any thread may write or read one; one thread at a time writes those of a
 //! group.
@@ -13,6 +15,7 @@ use super::counters::JournalCounters;
 use super::data_group::DataGroupId;
 use super::reader::JournalReader;
 use super::state::Shared;
+use super::tail::Tail;
 use crate::clock::now_us;
 use crate::disk::{Access, Disk, DiskFile};
 use crate::error::StoreError;
@@ -36,20 +39,42 @@ pub(crate) fn name_of(name: &str) -> Option<(u16, u64)> {
     (group.len() == 2 && index.len() == 20).then(|| Some((group.parse().ok()?, index.parse().ok()?))).flatten()
 }
 
-/// Makes the folder and removes drafts.
+/// What a leader has sent, and the journal counts by a record: group, index and Raft index are in its name.
+pub(super) fn received_path(dir: &Path, group: u16, index: u64, raft_index: u64) -> PathBuf {
+    folder(dir).join(format!("{group:02}-{index:020}-{raft_index:020}.received"))
+}
+
+/// Group, index and Raft index in the name of a received snapshot.
+pub(crate) fn received_name_of(name: &str) -> Option<(u16, u64, u64)> {
+    let (front, raft_index) = name.strip_suffix(".received")?.rsplit_once('-')?;
+    let (group, index) = name_of(&format!("{front}.snap"))?;
+    (raft_index.len() == 20).then(|| Some((group, index, raft_index.parse().ok()?))).flatten()
+}
+
+/// Makes the folder, gives received snapshots that count their names, and removes drafts and those that do not. `tails`: how
+/// each group stands, by partition.
 ///
 /// # Errors
-/// `Io`; `SyncFailed`.
-pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
+/// `Io`; `WriteFailed`, `SyncFailed`: fatal.
+pub(crate) fn tidy(disk: &dyn Disk, dir: &Path, tails: &[Tail]) -> Result<(), StoreError> {
     let folder = folder(dir);
     disk.create_dir(&folder).map_err(|error| StoreError::io("make the folder", &folder, error))?;
     for name in disk.list(&folder).map_err(|error| StoreError::io("list", &folder, error))? {
-        if name.ends_with(".tmp") {
-            let file = folder.join(name);
+        let file = folder.join(&name);
+        if let Some((group, index, _)) = received_name_of(&name).filter(|received| counts(*received, tails)) {
+            let named = path(dir, group, index);
+            disk.rename(&file, &named).map_err(|error| StoreError::write("name a snapshot", &named, error))?;
+        } else if name.ends_with(".tmp") || name.ends_with(".received") {
             disk.remove(&file).map_err(|error| StoreError::io("remove", &file, error))?;
         }
     }
     disk.sync_dir(&folder).map_err(|error| StoreError::sync("sync of the folder", &folder, error))
+}
+
+/// Whether the log has gone on behind a received snapshot: it is purged exactly as far.
+pub(crate) fn counts((group, index, raft_index): (u16, u64, u64), tails: &[Tail]) -> bool {
+    let tail = tails.get(usize::from(group));
+    tail.is_some_and(|tail| (tail.purged, tail.raft.purged) == (index, raft_index))
 }
 
 /// A snapshot that is being written. It counts after [`SnapshotDraft::finish`]; dropped before, it leaves nothing.
@@ -60,6 +85,8 @@ pub struct SnapshotDraft {
     index: u64,
     term: u64,
     draft: PathBuf,
+    /// The name that it gets.
+    named: PathBuf,
     file: Arc<dyn DiskFile>,
     at: u64,
     /// Bytes that were given, and parts that were written.
@@ -70,8 +97,8 @@ pub struct SnapshotDraft {
     is_named: bool,
 }
 
-/// A snapshot that is being read: verified part by part.
-#[derive(Debug)]
+/// A snapshot that is being read: verified part by part. A clone reads on from the same place, also when the file is removed.
+#[derive(Debug, Clone)]
 pub struct Snapshot {
     group: u16,
     index: u64,
@@ -96,26 +123,8 @@ impl JournalReader {
     /// `NoDataGroup`, `Full`, `Exhausted`, `WriteFailed`.
     pub fn new_snapshot(&self, group: DataGroupId, index: u64, term: u64) -> Result<SnapshotDraft, StoreError> {
         group.place()?;
-        let shared = self.shared.clone();
-        let draft = path(&shared.dir, group.0, index).with_extension("tmp");
-        let file = shared.disk.open(&draft, Access::Create);
-        let file = file.map_err(|error| StoreError::make("make a snapshot", &draft, error))?;
-        let (part, record) = (Vec::with_capacity(PART_BYTES), vec![]);
-        let group = group.0;
-        Ok(SnapshotDraft {
-            shared,
-            group,
-            index,
-            term,
-            draft,
-            file,
-            at: 0,
-            bytes: 0,
-            parts: 0,
-            part,
-            record,
-            is_named: false,
-        })
+        let named = path(&self.shared.dir, group.0, index);
+        SnapshotDraft::begin(&self.shared, (group.0, index, term), named)
     }
 
     /// The newest snapshot of a group.
@@ -137,29 +146,66 @@ fn indexes(shared: &Shared, group: u16) -> Result<Vec<u64>, StoreError> {
     Ok(names.iter().filter_map(|name| name_of(name)).filter(|name| name.0 == group).map(|name| name.1).collect())
 }
 
+/// The received snapshot of a group counts: it takes the place of older ones.
+///
+/// # Errors
+/// `WriteFailed`, `SyncFailed`, `Io`: fatal.
+pub(super) fn name_received(shared: &Shared, group: u16, index: u64, raft_index: u64) -> Result<(), StoreError> {
+    let (received, named) = (received_path(&shared.dir, group, index, raft_index), path(&shared.dir, group, index));
+    let renamed = shared.disk.rename(&received, &named);
+    renamed.map_err(|error| StoreError::write("name a snapshot", &named, error))?;
+    let folder = folder(&shared.dir);
+    shared.disk.sync_dir(&folder).map_err(|error| StoreError::sync("sync of the folder", &folder, error))?;
+    remove_older(shared, group, index)
+}
+
+fn remove_older(shared: &Shared, group: u16, index: u64) -> Result<(), StoreError> {
+    for older in indexes(shared, group)?.into_iter().filter(|older| *older < index) {
+        // What cannot be removed now is removed with the next one.
+        let _ = shared.disk.remove(&path(&shared.dir, group, older));
+    }
+    Ok(())
+}
+
 impl SnapshotDraft {
+    /// Begins the file that is to have this name in the end.
+    pub(super) fn begin(
+        shared: &Arc<Shared>,
+        (group, index, term): (u16, u64, u64),
+        named: PathBuf,
+    ) -> Result<Self, StoreError> {
+        let (shared, draft) = (shared.clone(), named.with_extension("tmp"));
+        let file = shared.disk.open(&draft, Access::Create);
+        let file = file.map_err(|error| StoreError::make("make a snapshot", &draft, error))?;
+        let (part, record) = (Vec::with_capacity(PART_BYTES), vec![]);
+        let (at, bytes, parts, is_named) = (0, 0, 0, false);
+        Ok(Self { shared, group, index, term, draft, named, file, at, bytes, parts, part, record, is_named })
+    }
+
     /// Makes the snapshot durable; it takes the place of older ones of its group. Returns the bytes of its file.
     ///
     /// # Errors
     /// `Full`: nothing is left behind. `WriteFailed`, `SyncFailed`: the node must stop.
     pub fn finish(mut self) -> Result<u64, StoreError> {
+        self.name()?;
+        remove_older(&self.shared, self.group, self.index)?;
+        Ok(self.at)
+    }
+
+    /// Writes what is left, and makes the file durable under its name.
+    pub(super) fn name(&mut self) -> Result<(), StoreError> {
         if !self.part.is_empty() {
             self.write_part()?;
         }
         self.write_part()?;
         self.file.sync().map_err(|error| StoreError::sync("sync", &self.draft, error))?;
         let (disk, folder) = (&*self.shared.disk, folder(&self.shared.dir));
-        let file = path(&self.shared.dir, self.group, self.index);
-        disk.rename(&self.draft, &file).map_err(|error| StoreError::write("name a snapshot", &file, error))?;
+        let renamed = disk.rename(&self.draft, &self.named);
+        renamed.map_err(|error| StoreError::write("name a snapshot", &self.named, error))?;
         self.is_named = true;
         JournalCounters::add(&self.shared.counters.snapshots, 1);
         JournalCounters::add(&self.shared.counters.snapshot_bytes, self.at);
-        disk.sync_dir(&folder).map_err(|error| StoreError::sync("sync of the folder", &folder, error))?;
-        for older in indexes(&self.shared, self.group)?.into_iter().filter(|older| *older < self.index) {
-            // What cannot be removed now is removed with the next one.
-            let _ = disk.remove(&path(&self.shared.dir, self.group, older));
-        }
-        Ok(self.at)
+        disk.sync_dir(&folder).map_err(|error| StoreError::sync("sync of the folder", &folder, error))
     }
 
     /// Writes what gathered as the next part; nothing gathered: the end.
@@ -213,7 +259,16 @@ impl Drop for SnapshotDraft {
 impl Snapshot {
     /// Opens the snapshot of a group through an index, and verifies its first part.
     pub(crate) fn open(disk: &dyn Disk, dir: &Path, salt: u32, (group, index): (u16, u64)) -> Result<Self, StoreError> {
-        let path = path(dir, group, index);
+        Self::open_file(disk, path(dir, group, index), salt, (group, index))
+    }
+
+    /// The same, whatever its name is.
+    pub(crate) fn open_file(
+        disk: &dyn Disk,
+        path: PathBuf,
+        salt: u32,
+        (group, index): (u16, u64),
+    ) -> Result<Self, StoreError> {
         let file = disk.open(&path, Access::Read).map_err(|error| StoreError::io("open", &path, error))?;
         let file_bytes = file.bytes().map_err(|error| StoreError::io("measure", &path, error))?;
         let part = vec![];

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::active::Active;
@@ -18,7 +19,7 @@ use crate::recent::Recent;
 use crate::record::LIFETIME_KEPT;
 use crate::segment_file::log_path;
 
-/// The open journal. Everything but `state`, `sealed`, `counters` and `notices` never changes.
+/// The open journal. Everything but `state`, `next_sequence`, `sealed`, `counters` and `notices` never changes.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub disk: Arc<dyn Disk>,
@@ -26,6 +27,8 @@ pub(crate) struct Shared {
     pub uuid: StreamUuid,
     pub salt: u32,
     state: Mutex<State>,
+    /// The number that the next segment gets, whoever makes one.
+    next_sequence: AtomicU64,
     /// Sealed segments that were read lately.
     pub sealed: Recent<OpenSegment>,
     pub counters: JournalCounters,
@@ -64,14 +67,21 @@ impl Shared {
     const OPEN_SEGMENTS_MAX: usize = 64;
 
     pub(crate) fn new(disk: Arc<dyn Disk>, dir: PathBuf, uuid: StreamUuid, salt: u32, state: State) -> Self {
+        let last = state.sealed.keys().next_back().copied().unwrap_or(0).max(state.active.sequence);
+        let next_sequence = AtomicU64::new(last + 1);
         let sealed = Recent::new(Self::OPEN_SEGMENTS_MAX);
         let (counters, notices) = (JournalCounters::default(), Notices::default());
-        Self { disk, dir, uuid, salt, state: Mutex::new(state), sealed, counters, notices }
+        Self { disk, dir, uuid, salt, state: Mutex::new(state), next_sequence, sealed, counters, notices }
     }
 
     /// The shared state. A thread that panicked under the lock left whole values behind: each update is a few moves.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number that no segment had. What was not made under it leaves a gap.
+    pub(crate) fn take_sequence(&self) -> u64 {
+        self.next_sequence.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn notice(&self, notice: Notice) {

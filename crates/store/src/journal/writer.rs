@@ -244,6 +244,17 @@ impl JournalWriter {
         }
     }
 
+    /// Gathers a record of the journal itself.
+    pub(super) fn record_own(&mut self, header: &RecordHeader, body: &[u8], op: Op) {
+        self.pending.record(header, body, op, self.shared.salt);
+    }
+
+    /// What waits will not be committed: the groups stand as they do on disk.
+    pub(super) fn forget_pending(&mut self) {
+        self.pending.clear();
+        self.groups = self.shared.state().groups.clone();
+    }
+
     /// Gathers a record that is no entry.
     pub(super) fn record(&mut self, kind: RecordKind, group: DataGroupId, numbers: Numbers, body: &[u8], op: Op) {
         let Numbers { index, raft_index, term } = numbers;

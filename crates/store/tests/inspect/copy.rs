@@ -9,6 +9,7 @@ use crate::common::*;
 use lapwing_store::StoreError;
 use lapwing_store::disk::OsDisk;
 use lapwing_store::inspect::{Severity, copy_folder};
+use lapwing_store::journal::{Covered, Entry};
 
 fn copy(from: &Path, to: &Path) -> Result<bool, StoreError> {
     copy_folder(&OsDisk, from, to, &mut |_, _| ControlFlow::Continue(()))
@@ -119,4 +120,49 @@ fn copies_of_a_folder_in_use_are_what_a_crash_would_have_left() {
             assert!(copied.messages_of(0).iter().all(|(offset, found)| *found == body(0, *offset)));
         }
     });
+}
+
+/// A folder that is copied between the record by which a snapshot from another node counts and its name: has the copy that
+/// snapshot, and one that does not count not? Is that said of the folder too?
+#[test]
+fn a_snapshot_that_came_from_another_node_is_copied_when_it_counts() {
+    let (dir, target) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let mut opened = open(dir.path()).expect("open");
+    let covered = Covered { index: 40, raft_index: 20, term: 4 };
+    let receive = |group| {
+        let mut draft = opened.entries.receive_snapshot(group, covered, 0, 0).expect("begun");
+        std::io::Write::write_all(&mut draft, b"a state").expect("written");
+        let body = body(u64::from(group.0), 11);
+        let (index, term, raft_index, slot, message_id, appended_at_us) = (11, 1, 0, 7, 11, 1);
+        let entry = Entry { group, index, term, raft_index, slot, message_id, appended_at_us, body: &body };
+        draft.keep(entry).expect("kept");
+        draft.finish().expect("durable")
+    };
+    let (mut counts, does_not) = (receive(GROUPS[0]), receive(GROUPS[1]));
+    opened.journal.install(&mut counts).expect("installed");
+    opened.commit();
+    std::mem::forget(does_not);
+    let snapshots = dir.path().join("log/snapshots");
+    let received = "00-00000000000000000040-00000000000000000020.received";
+    fs::rename(snapshots.join("00-00000000000000000040.snap"), snapshots.join(received)).expect("as before");
+    assert!(copy(dir.path(), target.path()).expect("copied"));
+    let names = |folder: &Path| {
+        let names = fs::read_dir(folder.join("log/snapshots")).expect("a folder");
+        names.map(|name| name.expect("a name").file_name().into_string().expect("text")).collect::<Vec<_>>()
+    };
+    assert_eq!(names(target.path()), [received]);
+    drop(opened);
+    let said = |name: &str, severity: Severity| {
+        let is_it = |path: &Path| path.to_string_lossy().contains(name);
+        assert!(troubles(dir.path()).iter().any(|trouble| is_it(&trouble.0) && trouble.1 == severity), "{name}");
+    };
+    said(received, Severity::Mends);
+    said("15-00000000000000000040-00000000000000000020.received", Severity::Mends);
+    for folder in [target.path(), dir.path()] {
+        let copied = open(folder).expect("it starts");
+        let snapshot = copied.entries.snapshot(GROUPS[0]).expect("a look").expect("it counts");
+        assert_eq!((snapshot.index(), copied.entries_of(GROUPS[0]).len()), (40, 1));
+        assert!(copied.entries.snapshot(GROUPS[1]).expect("a look").is_none());
+        assert_eq!(names(folder), ["00-00000000000000000040.snap"]);
+    }
 }

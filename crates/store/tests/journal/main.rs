@@ -16,6 +16,7 @@ mod journal;
 mod model;
 mod raft;
 mod raft_model;
+mod received;
 mod same_bytes;
 #[path = "../store/sim/mod.rs"]
 mod sim;

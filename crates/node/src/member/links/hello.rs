@@ -44,18 +44,18 @@ pub(crate) struct Introduced {
 
 impl Own {
     /// Appends this node's hello, at the feature level that is in force.
-    pub(crate) fn say(&self, level: u16, out: &mut Vec<u8>) {
+    pub(crate) fn say(&self, level: u16, link: LinkKind, out: &mut Vec<u8>) {
         let addresses: Vec<&str> = self.addresses.iter().map(String::as_str).collect();
-        let hello = Frame::Hello(self.hello(level, &addresses));
+        let hello = Frame::Hello(self.hello(level, link, &addresses));
         // Everything in it was within its bounds when the node joined; else the others would cut the connection.
         let said = hello.encode(FRAME_BYTES_MAX, out);
         debug_assert!(said.is_ok(), "{said:?}");
     }
 
-    fn hello<'a>(&'a self, level: u16, addresses: &'a [&'a str]) -> Hello<'a> {
+    fn hello<'a>(&'a self, level: u16, link: LinkKind, addresses: &'a [&'a str]) -> Hello<'a> {
         Hello {
             versions: Versions::OURS,
-            link: LinkKind::Raft,
+            link,
             node: self.node,
             cluster: self.cluster,
             folder: self.folder,
@@ -70,19 +70,21 @@ impl Own {
         }
     }
 
-    /// Whether this node speaks to who has said that. `start`: what that node had drawn when it was heard last.
+    /// Whether this node speaks to who has said that, over a connection for `link`. `start`: what that node had drawn when it was
+    /// heard last.
     ///
     /// # Errors
     /// Why not; it is told.
     pub(crate) fn judge(
         &self,
         theirs: &Hello<'_>,
+        link: LinkKind,
         state: &ClusterState,
         start: Option<u64>,
     ) -> Result<Introduced, Refusal> {
         let member = state.member(lapwing_cluster::NodeId(theirs.node.value()));
         let known = member.map(|member| Known { folder: member.said.folder.0, boot: member.boot.0, start });
-        judge(&self.hello(level_of(state), &[]), theirs, known.as_ref())?;
+        judge(&self.hello(level_of(state), link, &[]), theirs, known.as_ref())?;
         Ok(Introduced {
             node: theirs.node,
             folder: theirs.folder,

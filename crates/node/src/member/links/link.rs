@@ -3,11 +3,12 @@
 use std::io::{self, ErrorKind};
 use std::time::Instant;
 
-use lapwing_peer::{Frame, NodeId, Parsed, Refused, Stage, parse};
+use lapwing_peer::{Frame, Link as LinkKind, NodeId, Parsed, Refused, Stage, parse};
 use lapwing_transport::{PeerProtocol, PeerStream};
 
+use super::guest::Guest;
 use super::hello::{FRAME_BYTES_MAX, Introduced};
-use super::{Cut, Hear};
+use super::{Cut, ForSnapshot, Hear};
 
 /// Bytes read at a time.
 const READ_BYTES: usize = 256 << 10;
@@ -24,11 +25,15 @@ pub(super) struct Link {
     pub(super) dialled: Option<NodeId>,
     /// Both hellos were judged.
     pub(super) introduced: Option<Introduced>,
+    /// The same, where it is for snapshots: it goes on elsewhere.
+    pub(super) is_for_snapshot: bool,
+    /// It came to join.
+    pub(super) guest: Option<Guest>,
     has_said_hello: bool,
     /// Read, and no whole frame yet.
-    input: Vec<u8>,
+    pub(super) input: Vec<u8>,
     /// To be written; the first `written` bytes are.
-    output: Vec<u8>,
+    pub(super) output: Vec<u8>,
     written: usize,
 }
 
@@ -40,6 +45,8 @@ impl Link {
             heard: now,
             dialled,
             introduced: None,
+            is_for_snapshot: false,
+            guest: None,
             has_said_hello: false,
             input: Vec::new(),
             output: Vec::new(),
@@ -58,7 +65,7 @@ impl Link {
     /// Why the connection is over.
     pub(super) fn read(&mut self, hear: &mut impl Hear) -> Result<(), Cut> {
         let mut buffer = vec![0; READ_BYTES];
-        loop {
+        while !self.is_for_snapshot {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return Err(Cut::Ended),
                 Ok(count) => {
@@ -76,25 +83,49 @@ impl Link {
                 Err(error) => return Err(Cut::of(error)),
             }
         }
+        Ok(())
     }
 
-    /// Says who this node is, once the other one is known by its certificate.
+    /// Says who this node is, once the other one is known by its certificate. Who has come says first what the connection is for.
     fn say_hello(&mut self, hear: &mut impl Hear) -> Result<(), Cut> {
         if self.has_said_hello || self.stream.is_shaking() {
             return Ok(());
         }
-        if self.stream.protocol() != Some(PeerProtocol::Node) {
-            return Err(Cut::Protocol);
+        match self.stream.protocol() {
+            Some(PeerProtocol::Node) => {}
+            Some(PeerProtocol::Join) => {
+                self.guest.get_or_insert_default();
+                return Ok(());
+            }
+            None => return Err(Cut::Protocol),
         }
-        self.has_said_hello = true;
-        hear.say_hello(&mut self.output);
+        if self.dialled.is_none() {
+            return Ok(());
+        }
+        self.answer_hello(LinkKind::Raft, hear)
+    }
+
+    fn answer_hello(&mut self, link: LinkKind, hear: &mut impl Hear) -> Result<(), Cut> {
+        if std::mem::replace(&mut self.has_said_hello, true) {
+            return Ok(());
+        }
+        hear.say_hello(link, &mut self.output);
         self.write()
     }
 
+    /// What is left of it, for the thread that goes on with it.
+    pub(super) fn for_snapshot(mut self) -> ForSnapshot {
+        let output = self.output.split_off(self.written);
+        ForSnapshot { stream: self.stream, input: self.input, output }
+    }
+
     fn take_frames(&mut self, hear: &mut impl Hear) -> Result<(), Cut> {
+        if self.guest.is_some() {
+            return self.take_ask(hear);
+        }
         let input = std::mem::take(&mut self.input);
         let mut taken = 0;
-        loop {
+        while !self.is_for_snapshot {
             let stage = if self.introduced.is_some() { Stage::Raft } else { Stage::Hello };
             match parse(&input[taken..], stage, FRAME_BYTES_MAX).map_err(Cut::Frame)? {
                 Parsed::Need(_) => break,
@@ -119,7 +150,14 @@ impl Link {
                 if named != Some(hello.node.value()) || self.dialled.is_some_and(|dialled| dialled != hello.node) {
                     return Err(Cut::OtherNode);
                 }
-                let introduced = hear.judge(hello).map_err(|refusal| self.refuse(&refusal))?;
+                // Who was connected to is asked for nothing else.
+                let link = if self.dialled.is_some() { LinkKind::Raft } else { hello.link };
+                self.answer_hello(link, hear)?;
+                let introduced = hear.judge(hello, link).map_err(|refusal| self.refuse(&refusal))?;
+                if link == LinkKind::Snapshot {
+                    self.is_for_snapshot = true;
+                    return Ok(());
+                }
                 hear.opened(&introduced);
                 self.introduced = Some(introduced);
                 Ok(())
@@ -130,7 +168,7 @@ impl Link {
     }
 
     /// Tells the other node why it is not spoken to.
-    fn refuse(&mut self, refusal: &lapwing_peer::Refusal) -> Cut {
+    pub(super) fn refuse(&mut self, refusal: &lapwing_peer::Refusal) -> Cut {
         let words: String = refusal.to_string().chars().filter(|one| (' '..='~').contains(one)).collect();
         let refused = Frame::Refused(Refused { code: refusal.code(), words: &words });
         // As far as it takes it; it is cut in any case.
@@ -146,7 +184,7 @@ impl Link {
     /// # Errors
     /// Why the connection is over.
     pub(super) fn fill(&mut self, hear: &mut impl Hear) -> Result<(), Cut> {
-        let Some(peer) = self.peer() else { return self.write() };
+        let Some(peer) = self.peer() else { return self.answer_guest(hear) };
         loop {
             self.write()?;
             let before = self.output.len();

@@ -4,17 +4,19 @@
 //! this cluster is cut and counted; nothing else is felt.
 
 mod dial;
+mod guest;
 mod hello;
 mod link;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lapwing_peer::{Fault, Frame, Hello, NodeId, Refusal};
+use lapwing_peer::{Fault, Frame, Hello, JoinAsk, Link as LinkKind, NodeId, Refusal};
 use lapwing_replica::FrameFault;
-use lapwing_transport::{AcceptError, PeerListener, PeerRefusal, PeerTls};
+use lapwing_transport::{AcceptError, PeerListener, PeerRefusal, PeerStream, PeerTls};
 use mio::{Registry, Token};
 use slab::Slab;
 use thiserror::Error;
@@ -30,20 +32,27 @@ const INTRODUCTION_MAX: Duration = Duration::from_secs(5);
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 /// Connections that have not said who they are; those on top are not taken.
 const STRANGERS_MAX: usize = 64;
-/// Codes of refusals that say that this node's folder is a copy, another one, or an older one: it does not know that itself.
-const FOLDER_CODES: [u8; 3] = [3, 4, 5];
+/// Codes of refusals that say that this node's folder is a copy, another one, or an older one, or that the node was removed: it does
+/// not know that itself.
+const FOLDER_CODES: [u8; 4] = [3, 4, 5, 10];
+/// How long somebody may take who joins, with the commit that it waits for.
+const JOINING_MAX: Duration = Duration::from_secs(10);
+/// Connections of those who join.
+const GUESTS_MAX: usize = 8;
 /// The event of the listener; those of connections are behind it.
 const LISTENER: usize = 0;
 
 /// Who hears what connections bring.
 pub(crate) trait Hear {
-    /// Appends this node's hello.
-    fn say_hello(&self, out: &mut Vec<u8>);
+    /// Appends this node's hello, for a connection of that kind.
+    fn say_hello(&self, link: LinkKind, out: &mut Vec<u8>);
     /// Judges another node's.
     ///
     /// # Errors
     /// Why it is not spoken to.
-    fn judge(&self, hello: &Hello<'_>) -> Result<Introduced, Refusal>;
+    fn judge(&self, hello: &Hello<'_>, link: LinkKind) -> Result<Introduced, Refusal>;
+    /// A node that was judged has come with a snapshot.
+    fn for_snapshot(&mut self, link: ForSnapshot);
     /// There is a connection to a node; one that was there before is over.
     fn opened(&mut self, introduced: &Introduced);
     /// The connection to a node is over.
@@ -55,8 +64,27 @@ pub(crate) trait Hear {
     fn frame(&mut self, peer: NodeId, frame: &Frame<'_>) -> Result<(), FrameFault>;
     /// Whether that node is to say something all the time.
     fn expects(&self, peer: NodeId) -> bool;
+    /// Whether somebody may come to join.
+    fn are_joining(&self) -> bool;
+    /// Somebody asks to join: under which number the answer is had. `None`: too many do.
+    fn asks(&mut self, ask: &JoinAsk<'_>) -> Option<u64>;
+    /// Its answer, once there is one.
+    fn take_answer(&mut self, number: u64) -> Option<Vec<u8>>;
+    /// The connection of somebody who has asked is over.
+    fn left(&mut self, number: u64);
+    /// Whether a node does not belong to the cluster any more.
+    fn is_out(&self, peer: NodeId) -> bool;
     /// Appends what goes to a node, until there are `bytes_max` bytes.
     fn fill(&mut self, peer: NodeId, bytes_max: usize, out: &mut Vec<u8>);
+}
+
+/// A connection over which a snapshot comes, behind both hellos.
+pub(crate) struct ForSnapshot {
+    pub(crate) stream: PeerStream,
+    /// Read, and not taken.
+    pub(crate) input: Vec<u8>,
+    /// To be written.
+    pub(crate) output: Vec<u8>,
 }
 
 /// Why a connection is over.
@@ -97,6 +125,9 @@ pub(crate) enum Cut {
     /// It has not said who it is.
     #[error("it has not said who it is")]
     Silent,
+    /// Too many have come.
+    #[error("too many have come to join")]
+    Strangers,
     /// Another connection of the same node has taken its place.
     #[error("it has made another connection")]
     Replaced,
@@ -116,6 +147,7 @@ impl Cut {
             Cut::Refused(_) => "refused",
             Cut::RefusedByPeer { .. } => "by_peer",
             Cut::Silent => "silent",
+            Cut::Strangers => "strangers",
             Cut::Replaced => "replaced",
         }
     }
@@ -124,7 +156,7 @@ impl Cut {
 /// All connections of a node.
 pub(crate) struct Links {
     own: NodeId,
-    tls: PeerTls,
+    tls: Arc<PeerTls>,
     listener: PeerListener,
     links: Slab<Link>,
     dials: Dials,
@@ -140,7 +172,12 @@ impl Links {
     ///
     /// # Errors
     /// The kernel refuses to watch the listener.
-    pub(crate) fn new(own: NodeId, tls: PeerTls, mut listener: PeerListener, registry: &Registry) -> io::Result<Links> {
+    pub(crate) fn new(
+        own: NodeId,
+        tls: Arc<PeerTls>,
+        mut listener: PeerListener,
+        registry: &Registry,
+    ) -> io::Result<Links> {
         listener.register(registry, Token(LISTENER))?;
         let (links, dials) = (Slab::new(), Dials::default());
         Ok(Links { own, tls, listener, links, dials, cuts: BTreeMap::new(), refusals: BTreeMap::new(), refused: None })
@@ -159,14 +196,14 @@ impl Links {
     /// Events of the kernel, by token: whether it can be read, and written.
     pub(crate) fn happened(&mut self, token: Token, registry: &Registry, hear: &mut impl Hear, now: Instant) {
         match token.0.checked_sub(LISTENER + 1) {
-            None => self.accept(registry, now),
+            None => self.accept(registry, hear.are_joining(), now),
             Some(place) => self.go_on(place, registry, hear),
         }
     }
 
-    fn accept(&mut self, registry: &Registry, now: Instant) {
+    fn accept(&mut self, registry: &Registry, are_joining: bool, now: Instant) {
         loop {
-            match self.listener.accept(&self.tls, false) {
+            match self.listener.accept(&self.tls, are_joining) {
                 Ok(Some(stream)) => {
                     let strangers = self.links.iter().filter(|(_, link)| link.introduced.is_none()).count();
                     if strangers < STRANGERS_MAX {
@@ -195,8 +232,20 @@ impl Links {
     fn go_on(&mut self, place: usize, registry: &Registry, hear: &mut impl Hear) {
         let Some(link) = self.links.get_mut(place) else { return };
         let was_known = link.peer().is_some();
-        let went_on = link.read(hear).and_then(|()| link.write());
+        let was_guest = link.guest.is_some();
+        let mut went_on = link.read(hear).and_then(|()| link.write());
         let peer = link.peer();
+        if link.is_for_snapshot && went_on.is_ok() {
+            let mut link = self.links.remove(place);
+            match link.stream.deregister(registry) {
+                Ok(()) => hear.for_snapshot(link.for_snapshot()),
+                Err(_) => self.count("io"),
+            }
+            return;
+        }
+        if link.guest.is_some() && !was_guest && self.guests() > GUESTS_MAX {
+            went_on = Err(Cut::Strangers);
+        }
         if let Some(peer) = peer.filter(|_| !was_known) {
             self.refusals.remove(&peer);
             self.dials.reached(peer);
@@ -205,6 +254,10 @@ impl Links {
         if let Err(cut) = went_on {
             self.cut(place, &cut, registry, hear);
         }
+    }
+
+    fn guests(&self) -> usize {
+        self.links.iter().filter(|(_, link)| link.guest.is_some()).count()
     }
 
     /// Another connection of the same node is over; [`Hear::opened`] has taken this one in its place.
@@ -233,6 +286,22 @@ impl Links {
         if let Some(peer) = link.peer() {
             hear.closed(peer);
         }
+        if let Some(number) = link.guest.as_ref().and_then(|guest| guest.number) {
+            hear.left(number);
+        }
+    }
+
+    /// Ends the connections of nodes that do not belong to the cluster any more, and tells them.
+    pub(crate) fn cut_who_is_out(&mut self, registry: &Registry, hear: &mut impl Hear) {
+        let out: Vec<(usize, NodeId)> = self
+            .links
+            .iter()
+            .filter_map(|(place, link)| Some((place, link.peer().filter(|peer| hear.is_out(*peer))?)))
+            .collect();
+        for (place, node) in out {
+            let cut = self.links[place].refuse(&Refusal::Gone { node });
+            self.cut(place, &cut, registry, hear);
+        }
     }
 
     /// Makes connections that are due, ends those that have not said who they are.
@@ -246,6 +315,7 @@ impl Links {
             }
         }
         let is_silent = |link: &Link| match link.peer() {
+            None if link.guest.is_some() => now - link.begun > JOINING_MAX,
             None => now - link.begun > INTRODUCTION_MAX,
             // Who leads speaks, and who follows answers: a connection that is silent leads nowhere any more.
             Some(peer) => now - link.heard > SILENCE_MAX && hear.expects(peer),

@@ -3,10 +3,15 @@
 use lapwing_ledger::DataGroupState;
 use lapwing_raft::{Membership, Position, Snapshot, Vote};
 use lapwing_replica::{Body, GroupWrite, Write};
+use lapwing_store::journal::{Covered, JournalReader, Received};
 
 use super::{batch, body, check_engine, client_id, clients, entry, group, open};
 use crate::log::crash::sim::{SimDisk, changes};
-use crate::replica::{Preface, ReplicaError, WriteQueue, start, write_data_group};
+use crate::log::snapshot::{self, store_error};
+use crate::replica::{
+    GroupState, Preface, ReplicaError, WriteQueue, common_raft_index, journal_group, moved_state, start,
+    write_data_group,
+};
 
 const GROUP: u8 = 9;
 const AT: Position = Position { index: 20, term: 4 };
@@ -41,16 +46,39 @@ fn install() -> Write {
     Write { number: 2, must_sync: true, groups: vec![group] }
 }
 
+/// How the snapshot came to lie there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// Its file has its name.
+    Named,
+    /// It counts with the commit that voids the log.
+    Received,
+}
+
 /// Has the old log, then the snapshot; how many of the two writes are persisted.
-fn live(disk: &SimDisk, old_end: u64) -> Result<u64, ReplicaError> {
+fn live(disk: &SimDisk, old_end: u64, way: Way) -> Result<u64, ReplicaError> {
     let (mut journal, reader) = open(disk)?;
     let mut queue = WriteQueue::new(reader.clone());
     queue.push(old_log(old_end));
     queue.go_on(&mut journal)?;
     let preface = Preface { at: AT, membership: Membership::of(&[1, 2, 3]) };
-    write_data_group(&reader, group(GROUP), &preface, theirs().freeze())?;
+    match way {
+        Way::Named => drop(write_data_group(&reader, group(GROUP), &preface, theirs().freeze())?),
+        Way::Received => queue.receive(group(GROUP), receive(&reader, &preface)?),
+    }
     queue.push(install());
     queue.go_on(&mut journal)
+}
+
+fn receive(reader: &JournalReader, preface: &Preface) -> Result<Received, ReplicaError> {
+    let covered = Covered { index: 40, raft_index: AT.index, term: AT.term };
+    let common = common_raft_index(reader, group(GROUP))?;
+    let mut draft = reader.receive_snapshot(journal_group(group(GROUP)), covered, common, 0)?;
+    preface.write(&mut draft).and_then(|()| snapshot::write(theirs().freeze(), &mut draft)).map_err(store_error)?;
+    let received = draft.finish()?;
+    let GroupState::Data(state) = moved_state(&received, group(GROUP))? else { panic!("a data group's") };
+    assert_eq!(state.applied(), 40);
+    Ok(received)
 }
 
 /// What there is: the old log, a prefix of it, or the new one.
@@ -76,15 +104,15 @@ fn check(disk: &SimDisk, is_done: bool, context: &str) {
 
 #[test]
 fn a_crash_leaves_the_log_before_or_the_one_behind_the_snapshot() {
-    for old_end in OLD_ENDS {
+    for (old_end, way) in OLD_ENDS.into_iter().flat_map(|end| [(end, Way::Named), (end, Way::Received)]) {
         let disk = SimDisk::new(1);
-        assert_eq!(live(&disk, old_end).expect("no fault"), 2);
+        assert_eq!(live(&disk, old_end, way).expect("no fault"), 2);
         check(&disk, true, "no crash");
         for step in changes(disk.steps()).chain([disk.steps() - 1]) {
             let disk = SimDisk::new(step + 1);
             disk.crash_after(step);
-            let is_done = live(&disk, old_end).is_ok_and(|persisted| persisted == 2);
-            let context = |what: &str| format!("a log through {old_end}, {what} after step {step}");
+            let is_done = live(&disk, old_end, way).is_ok_and(|persisted| persisted == 2);
+            let context = |what: &str| format!("a log through {old_end}, {way:?}, {what} after step {step}");
             check(&disk.copy(step).after_crash(), is_done, &context("power cut"));
             check(&disk.after_kill(), is_done, &context("kill"));
         }

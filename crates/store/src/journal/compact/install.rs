@@ -31,7 +31,7 @@ pub(crate) fn replace(
 
 impl State {
     /// What readers see from now on; returns number, lifetime and bytes of the segments that are gone.
-    fn replace(&mut self, replaced: &Replaced, index: Option<&SegmentIndex>) -> Vec<(u64, u8, u64)> {
+    pub(crate) fn replace(&mut self, replaced: &Replaced, index: Option<&SegmentIndex>) -> Vec<(u64, u8, u64)> {
         let listed = replaced.sources.iter().filter_map(|sequence| Some((*sequence, *self.sealed.get(sequence)?)));
         let gone = listed.map(|(sequence, listed)| (sequence, listed.lifetime, listed.end)).collect();
         replaced.apply(&mut self.sealed);

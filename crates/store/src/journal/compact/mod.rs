@@ -255,7 +255,7 @@ impl Compaction {
             Ok(false) => self.work = Work::Rewrite(rewrite),
             Ok(true) => return rewrite.finish(context, done).or_else(|error| self.put_off(error)),
             Err(error) => {
-                rewrite.give_up(context.shared);
+                rewrite.give_up();
                 let sources = rewrite.sources().to_vec();
                 return self.leave_alone(context.shared, &sources, error);
             }
