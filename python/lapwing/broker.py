@@ -141,7 +141,7 @@ class Broker(BrokerView):
         self._node: Node | None = None
         self._http: HttpServer | None = None
         self._access = AccessCounts(None, 0)
-        self._begun: dict[str, object] = {}
+        self._begun: dict[str, str] = {}
         self._file = file
         self._notices = BrokerNotices(file, has_hooks=hooks is not None)
         self._audited = BrokerAudit()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from lapwing.errors import ConfigError
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from lapwing.config import Config
 
 
-def check_tables_stay(begun: Mapping[str, Any], now: Config, access: Mapping[str, Any]) -> None:
+def check_tables_stay(begun: Mapping[str, str], now: Config, access: Mapping[str, Any]) -> None:
     """All nodes of a cluster have the same users, rules, groups and topics: none can have others while they run.
 
     Args:
@@ -29,9 +30,14 @@ def check_tables_stay(begun: Mapping[str, Any], now: Config, access: Mapping[str
         raise ConfigError(f"{', '.join(changed)} cannot change while a cluster runs", where="[cluster]", remedy=remedy)
 
 
-def tables_of(config: Config, access: Mapping[str, Any]) -> dict[str, object]:
-    """The tables that must be the same at all nodes of a cluster."""
-    return {"groups": config.groups, "hold": config.hold, "topics": config.topics, **access}
+def tables_of(config: Config, access: Mapping[str, Any]) -> dict[str, str]:
+    """A digest of each table that must be the same at all nodes of a cluster: nobody keeps what users prove."""
+    tables = {"groups": config.groups, "hold": config.hold, "topics": config.topics, **access}
+    return {name: sha256(_text(table).encode()).hexdigest() for name, table in tables.items()}
+
+
+def _text(table: object) -> str:
+    return json.dumps(table, default=lambda model: model.model_dump(mode="json"))
 
 
 def reload_json(before: Config, now: Config, access: Mapping[str, Any]) -> str:
