@@ -61,6 +61,9 @@ impl Config {
             // raft-rs joins entries to an empty message of the same turn without comparing where that one ends: with one
             // message a turn (`send_unsent`) there is nothing to be had from it.
             batch_append: false,
+            // Followers hear of a commit with what comes next, a heartbeat at the latest. Told at once, each batch would be two more
+            // messages to each of them.
+            skip_bcast_commit: true,
             ..raft::Config::default()
         }
     }

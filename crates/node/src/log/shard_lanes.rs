@@ -129,6 +129,11 @@ impl ShardLanes {
         self.lanes.is_empty()
     }
 
+    /// Whether something that was taken is not committed.
+    pub(crate) fn is_under_way(&self) -> bool {
+        !self.rounds.is_empty()
+    }
+
     /// Whether everything that was handed over is committed.
     pub(crate) fn is_settled(&self) -> bool {
         self.is_idle() && self.rounds.is_empty()

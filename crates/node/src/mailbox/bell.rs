@@ -27,12 +27,21 @@ pub(crate) struct Bell {
 
 struct Shared {
     sleeps: AtomicBool,
-    wake: Box<dyn Wake>,
+    wake: Arc<dyn Wake>,
 }
 
 impl Bell {
     pub(crate) fn new(wake: impl Wake + 'static) -> Self {
-        Bell { shared: Arc::new(Shared { sleeps: AtomicBool::new(false), wake: Box::new(wake) }) }
+        Bell::waking(Arc::new(wake))
+    }
+
+    /// A second bell of the same thread: the owner may sleep without being woken by it.
+    pub(crate) fn another(&self) -> Self {
+        Bell::waking(self.shared.wake.clone())
+    }
+
+    fn waking(wake: Arc<dyn Wake>) -> Self {
+        Bell { shared: Arc::new(Shared { sleeps: AtomicBool::new(false), wake }) }
     }
 
     /// Called by senders after their change is visible.

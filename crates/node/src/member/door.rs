@@ -39,19 +39,20 @@ pub(super) enum Order {
 pub(crate) struct Door {
     orders: Sender<Order>,
     bell: Bell,
+    lanes_bell: Bell,
     lease: Arc<Lease>,
 }
 
 impl Door {
     /// A door, and where the thread hears of what comes through it.
-    pub(super) fn new(bell: Bell, lease: Arc<Lease>) -> (Door, Receiver<Order>) {
+    pub(super) fn new(bell: Bell, lanes_bell: Bell, lease: Arc<Lease>) -> (Door, Receiver<Order>) {
         let (orders, waiting) = channel();
-        (Door { orders, bell, lease }, waiting)
+        (Door { orders, bell, lanes_bell, lease }, waiting)
     }
 
-    /// What wakes the thread.
-    pub(crate) fn bell(&self) -> Bell {
-        self.bell.clone()
+    /// What wakes the thread for what shards hand over, as soon as it may take that.
+    pub(crate) fn lanes_bell(&self) -> Bell {
+        self.lanes_bell.clone()
     }
 
     /// Until when this node may serve.

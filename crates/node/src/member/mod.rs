@@ -23,6 +23,7 @@ mod links;
 mod members;
 mod moving;
 mod news;
+mod pace;
 mod raft_thread;
 mod serving;
 mod settings;
@@ -58,6 +59,7 @@ use door::Order;
 use joining::Desk;
 use links::{Links, Own};
 use moving::Moving;
+use pace::Pace;
 use raft_thread::{Clock, RaftThread, Room, TICK};
 use serving::{Current, ServingOrder, ServingThread};
 
@@ -133,7 +135,8 @@ impl Member {
         let (lease, address) = (Arc::new(Lease::new()), links.address());
         let fingerprint = core.desk.authority.as_ref().map(lapwing_authority::Authority::fingerprint);
         let invites = core.own.addresses.first().cloned().zip(fingerprint);
-        let (door, orders) = Door::new(event_loop.bell(), lease.clone());
+        let pace = Pace::new(&event_loop.bell());
+        let (door, orders) = Door::new(event_loop.bell(), pace.bell(), lease.clone());
         let (serving, serving_orders) = channel();
         let (failure, current) = (Arc::<Mutex<Option<MemberError>>>::default(), Current::default());
         let hindrance = Arc::<Mutex<Option<String>>>::default();
@@ -152,6 +155,7 @@ impl Member {
             lease,
             clock: Clock { next_tick: now + TICK, last_tend: now },
             lanes: None,
+            pace,
             is_to_serve: false,
             room: Room::default(),
             is_snapshot_busy: false,

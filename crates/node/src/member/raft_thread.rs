@@ -19,6 +19,7 @@ use super::lease::Lease;
 use super::links::Links;
 use super::moving::Moving;
 use super::news;
+use super::pace::Pace;
 use super::serving::ServingOrder;
 use super::status::status;
 use crate::event_loop::EventLoop;
@@ -53,6 +54,7 @@ pub(super) struct RaftThread {
     pub(super) lease: Arc<Lease>,
     pub(super) clock: Clock,
     pub(super) lanes: Option<Lanes>,
+    pub(super) pace: Pace,
     /// It was decided that this node serves; it begins when its states have everything.
     pub(super) is_to_serve: bool,
     pub(super) room: Room,
@@ -112,12 +114,14 @@ impl RaftThread {
             self.event_loop.prepare();
             // From here on whoever brings something rings.
             let has_more = self.take_words()? | self.take_orders() | self.gather()? | self.core.take_has_more();
-            let pause = self.clock.next_tick.saturating_duration_since(Instant::now());
+            let now = Instant::now();
+            let pause = self.pace.within(self.clock.next_tick.saturating_duration_since(now), now);
             let slept = if has_more || pause.is_zero() {
                 self.event_loop.poll(Duration::ZERO)
             } else {
                 self.event_loop.sleep(pause)
             };
+            self.pace.awake();
             slept.map_err(MemberError::from)?;
             self.take_frames();
             self.move_on()?;
@@ -216,12 +220,19 @@ impl RaftThread {
     /// Proposes what the shards have handed over.
     fn gather(&mut self) -> Result<bool, MemberError> {
         let Some(Lanes { lanes, is_lost, .. }) = &mut self.lanes else { return Ok(false) };
+        let now = Instant::now();
+        if !self.pace.opens(lanes.is_under_way(), now) {
+            return Ok(false);
+        }
         if *is_lost {
             lanes.discard();
             return Ok(false);
         }
         let batches = lanes.gather(now_us()).map_err(MemberError::Frame)?;
         let has_any = !batches.is_empty();
+        if has_any {
+            self.pace.took(now);
+        }
         for (data_group, batch) in batches {
             let group = GroupNumber::new(data_group as u8).expect("a data group's number");
             if self.core.replica.propose(group, batch).is_err() {

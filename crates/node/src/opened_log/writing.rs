@@ -22,7 +22,7 @@ impl Writing {
     pub(crate) fn bell(&self, unpark: &Unpark) -> Bell {
         match self {
             Writing::Local(_) => Bell::new(unpark.clone()),
-            Writing::Replicated(door) => door.bell(),
+            Writing::Replicated(door) => door.lanes_bell(),
         }
     }
 

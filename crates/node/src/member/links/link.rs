@@ -30,6 +30,8 @@ pub(super) struct Link {
     /// It came to join.
     pub(super) guest: Option<Guest>,
     has_said_hello: bool,
+    /// Where is read to: made at the first reading, and kept.
+    buffer: Vec<u8>,
     /// Read, and no whole frame yet.
     pub(super) input: Vec<u8>,
     /// To be written; the first `written` bytes are.
@@ -48,6 +50,7 @@ impl Link {
             is_for_snapshot: false,
             guest: None,
             has_said_hello: false,
+            buffer: Vec::new(),
             input: Vec::new(),
             output: Vec::new(),
             written: 0,
@@ -64,13 +67,13 @@ impl Link {
     /// # Errors
     /// Why the connection is over.
     pub(super) fn read(&mut self, hear: &mut impl Hear) -> Result<(), Cut> {
-        let mut buffer = vec![0; READ_BYTES];
+        self.buffer.resize(READ_BYTES, 0);
         while !self.is_for_snapshot {
-            match self.stream.read(&mut buffer) {
+            match self.stream.read(&mut self.buffer) {
                 Ok(0) => return Err(Cut::Ended),
                 Ok(count) => {
                     self.heard = Instant::now();
-                    self.input.extend_from_slice(&buffer[..count]);
+                    self.input.extend_from_slice(&self.buffer[..count]);
                     self.say_hello(hear)?;
                     self.take_frames(hear)?;
                 }
