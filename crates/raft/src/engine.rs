@@ -212,13 +212,24 @@ impl Engine {
         self.raft.store().compacted()
     }
 
-    fn role(&self) -> Role {
+    /// What it is, as [`Engine::status`] says it.
+    pub fn role(&self) -> Role {
         match self.raft.state {
             StateRole::Follower => Role::Follower,
             StateRole::PreCandidate => Role::PreCandidate,
             StateRole::Candidate => Role::Candidate,
             StateRole::Leader => Role::Leader,
         }
+    }
+
+    /// The term that it is in.
+    pub fn term(&self) -> u64 {
+        self.raft.term
+    }
+
+    /// The Raft indices of the last committed entry and of the last one of the log.
+    pub fn ends(&self) -> (u64, u64) {
+        (self.raft.raft_log.committed, self.raft.raft_log.last_index())
     }
 
     fn leads(&self) -> bool {

@@ -50,6 +50,8 @@ pub(crate) struct Group {
     known_term: u64,
     stop: Option<Stop>,
     is_stop_told: bool,
+    /// Something has come since the last turn, or that turn had something to say: the next one may have.
+    is_touched: bool,
 }
 
 #[derive(Debug)]
@@ -76,6 +78,18 @@ pub(crate) struct GroupTurn {
     pub(crate) stopped: Option<Stop>,
 }
 
+impl GroupTurn {
+    /// Whether it says anything beside where the engine stands.
+    fn has_any(&self) -> bool {
+        let GroupTurn { write, must_sync: _, messages, committed, returned, done, engine, stopped } = self;
+        let EngineTurn { reads, offer, membership, .. } = engine;
+        let has_words = !messages.is_empty() || !reads.is_empty();
+        let has_batches = !committed.is_empty() || !returned.is_empty() || !done.is_empty();
+        let has_rest = offer.is_some() || membership.is_some() || stopped.is_some();
+        write.is_some() || has_words || has_batches || has_rest
+    }
+}
+
 impl Group {
     /// A replica whose log has all through `persisted` on disk; what is committed and applied ends at `applied`, and `tail` has
     /// everything behind that.
@@ -95,6 +109,7 @@ impl Group {
             known_term: 0,
             stop: None,
             is_stop_told: false,
+            is_touched: true,
         }
     }
 
@@ -104,25 +119,26 @@ impl Group {
 
     /// The engine, for what it answers by itself.
     pub(crate) fn engine_mut(&mut self) -> &mut Engine {
+        self.is_touched = true;
         &mut self.engine
     }
 
     /// Whether it leads.
     pub(crate) fn leads(&self) -> bool {
-        self.stop.is_none() && self.engine.status().role == Role::Leader
+        self.stop.is_none() && self.engine.role() == Role::Leader
     }
 
     /// Whether it leads and has told all that was committed before: something of its own term is committed, and told. It stays
     /// so for the term.
     pub(crate) fn knows_commit(&self) -> bool {
-        self.leads() && self.known_term == self.engine.status().term
+        self.leads() && self.known_term == self.engine.term()
     }
 
     /// Whether it leads and everything in the log is applied: nothing comes any more of who handed over batches before, be it
     /// in the same term. Whoever numbers messages goes on behind that.
     pub(crate) fn is_applied(&self) -> bool {
-        let status = self.engine.status();
-        let is_told = status.last == status.commit && status.commit == self.told_commit;
+        let (commit, last) = self.engine.ends();
+        let is_told = last == commit && commit == self.told_commit;
         self.knows_commit() && is_told && self.waiting.is_empty()
     }
 
@@ -134,6 +150,7 @@ impl Group {
         from: Connection,
         done: &mut Vec<Done>,
     ) -> Result<(), Refusal> {
+        self.is_touched = true;
         let stepped = if self.stop.is_none() { self.engine.step(message) } else { Ok(()) };
         if stepped.is_err() || self.stop.is_some() {
             // Nothing of it counts: what came from somebody else for the same entry stays.
@@ -166,11 +183,12 @@ impl Group {
     /// # Errors
     /// As [`Engine::propose`].
     pub(crate) fn propose(&mut self, batch: Arc<Batch>) -> Result<(), NotProposed> {
+        self.is_touched = true;
         let head = batch.head();
         let header = BatchHeader { first_sequence: head.first_sequence, count: head.count, bytes: head.bytes };
         match self.engine.propose(header)? {
             Proposed::At(index) => {
-                let term = self.engine.status().term;
+                let term = self.engine.term();
                 self.fresh.insert((index, term), Fresh { batch, from: None });
             }
             Proposed::Waits => self.waiting.push_back(batch),
@@ -181,6 +199,9 @@ impl Group {
     /// What there is to do; it will be stored with the write of this number, if it stores anything.
     pub(crate) fn turn(&mut self, write: u64) -> GroupTurn {
         let mut turn = GroupTurn::default();
+        if !self.is_touched {
+            return turn;
+        }
         if self.stop.is_none() {
             let engine = self.engine.turn();
             turn.engine = engine;
@@ -192,6 +213,7 @@ impl Group {
         if self.stop.is_some() && !self.is_stop_told {
             (self.is_stop_told, turn.stopped) = (true, self.stop);
         }
+        self.is_touched = turn.has_any();
         turn
     }
 
@@ -300,6 +322,7 @@ impl Group {
             done.extend(first.done);
         }
         let Some(turn) = turn else { return Ok((messages, done)) };
+        self.is_touched = true;
         self.durable_turn = turn;
         while self.held.front().is_some_and(|(after, _)| *after <= turn)
             && let Some((_, held)) = self.held.pop_front()

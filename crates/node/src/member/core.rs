@@ -105,7 +105,11 @@ impl Core {
     pub(super) fn apply(&mut self) -> Result<bool, MemberError> {
         let mut has_any = false;
         let installing = self.installing;
-        for group in GroupNumber::all().filter(|group| installing != Some(*group)) {
+        let has_waiting = |(group, waiting): &(&GroupNumber, &VecDeque<Committed>)| {
+            !waiting.is_empty() && installing != Some(**group)
+        };
+        let groups: Vec<GroupNumber> = self.waiting.iter().filter(has_waiting).map(|(group, _)| *group).collect();
+        for group in groups {
             let persisted = self.replica.status(group).persisted;
             let is_on_disk = |entry: &Committed| entry.raft_index <= persisted;
             while self.waiting.get(&group).and_then(VecDeque::front).is_some_and(is_on_disk)
@@ -206,14 +210,14 @@ impl Core {
     /// The term of each data group.
     pub(super) fn terms(&self) -> [u64; DATA_GROUPS as usize] {
         let mut terms = [0; DATA_GROUPS as usize];
-        let groups = GroupNumber::all().map(|group| self.replica.status(group).term);
+        let groups = GroupNumber::all().map(|group| self.replica.engine(group).term());
         terms.iter_mut().zip(groups).for_each(|(term, found)| *term = found);
         terms
     }
 
     /// The term of the metadata group.
     pub(super) fn metadata_term(&self) -> u64 {
-        self.replica.status(GroupNumber::METADATA).term
+        self.replica.engine(GroupNumber::METADATA).term()
     }
 
     /// Whether something was left for the next turn.

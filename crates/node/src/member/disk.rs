@@ -76,6 +76,8 @@ pub(super) enum Word {
 pub(super) struct Disk {
     orders: Sender<Order>,
     words: Receiver<Word>,
+    /// Writes that nobody waits for, with a commit index in each: they go with what comes next.
+    held: Vec<Write>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -134,12 +136,25 @@ impl Disk {
             snapshot: None,
         };
         let thread = Builder::new().name("lapwing-log".into()).spawn(move || thread.run(&waiting)).map_err(system)?;
-        Ok(Disk { orders, words: heard, thread: Some(thread) })
+        Ok(Disk { orders, words: heard, held: Vec::new(), thread: Some(thread) })
     }
 
     /// Gives it something to do. A thread that has failed has said so.
-    pub(super) fn order(&self, order: Order) {
-        let _ = self.orders.send(order);
+    pub(super) fn order(&mut self, order: Order) {
+        match order {
+            Order::Write(write) if !write.must_sync => self.held.push(write),
+            order => {
+                self.give_held();
+                let _ = self.orders.send(order);
+            }
+        }
+    }
+
+    /// Gives the thread what nobody waits for. It is of use to it at some time: a node that starts anew knows the more.
+    pub(super) fn give_held(&mut self) {
+        for write in self.held.drain(..) {
+            let _ = self.orders.send(Order::Write(write));
+        }
     }
 
     /// The next word, if there is one.

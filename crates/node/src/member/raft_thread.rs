@@ -255,6 +255,7 @@ impl RaftThread {
         }
         // Ticks that were lost are not made up for.
         self.clock.next_tick = now + TICK;
+        self.disk.give_held();
         self.core.replica.tick();
         match self.core.replica.decide(self.lease.now_ms()) {
             // Who is about to end begins nothing.
