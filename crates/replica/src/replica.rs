@@ -181,6 +181,11 @@ impl Replica {
         self.groups.iter().map(|group| group.tail.bytes()).sum()
     }
 
+    /// Whether batches that are not on this disk, or not committed, take up as much as they may: nothing more is to be proposed.
+    pub fn is_tail_full(&self) -> bool {
+        self.tail_bytes() > self.config.tail_bytes
+    }
+
     fn group(&self, group: GroupNumber) -> &Group {
         &self.groups[place(group)]
     }

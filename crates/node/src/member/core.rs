@@ -30,7 +30,7 @@ pub(super) struct Core {
     /// Who waits for an entry of metadata.
     pub(super) desk: Desk,
     reader: JournalReader,
-    /// Committed, and not on this disk yet: in order, by group.
+    /// Committed, and not applied: in order, by group.
     waiting: BTreeMap<GroupNumber, VecDeque<Committed>>,
     /// The last entry that each state has.
     applied: BTreeMap<GroupNumber, Position>,
@@ -98,23 +98,16 @@ impl Core {
         (turn.write.take(), turn)
     }
 
-    /// Applies what is committed as far as it is on this disk: what a state has can be read from the log. True when anything was.
+    /// Applies what is committed, be it by the others' disks alone: who reads what this one does not have yet waits for it. True
+    /// when anything was.
     ///
     /// # Errors
     /// An entry that this program does not understand.
     pub(super) fn apply(&mut self) -> Result<bool, MemberError> {
         let mut has_any = false;
         let installing = self.installing;
-        let has_waiting = |(group, waiting): &(&GroupNumber, &VecDeque<Committed>)| {
-            !waiting.is_empty() && installing != Some(**group)
-        };
-        let groups: Vec<GroupNumber> = self.waiting.iter().filter(has_waiting).map(|(group, _)| *group).collect();
-        for group in groups {
-            let persisted = self.replica.status(group).persisted;
-            let is_on_disk = |entry: &Committed| entry.raft_index <= persisted;
-            while self.waiting.get(&group).and_then(VecDeque::front).is_some_and(is_on_disk)
-                && let Some(entry) = self.waiting.get_mut(&group).and_then(VecDeque::pop_front)
-            {
+        for group in GroupNumber::all().filter(|group| installing != Some(*group)) {
+            while let Some(entry) = self.waiting.get_mut(&group).and_then(VecDeque::pop_front) {
                 has_any = true;
                 self.apply_entry(&entry)?;
                 self.applied.insert(group, Position { index: entry.raft_index, term: entry.term });
@@ -190,9 +183,13 @@ impl Core {
         self.applied.get(&group).copied().unwrap_or_default()
     }
 
-    /// Whether every state has everything that is in this node's log: who serves goes on behind that.
+    /// Whether every state has everything that is in this node's log, and the disk too: who serves goes on behind that, and reads
+    /// first what waits in the log.
     pub(super) fn has_applied_all(&self) -> bool {
-        GroupNumber::all().all(|group| self.applied(group).index == self.replica.status(group).last)
+        GroupNumber::all().all(|group| {
+            let status = self.replica.status(group);
+            self.applied(group).index == status.last && status.persisted == status.last
+        })
     }
 
     /// Whether nothing of the metadata group is under way: the next entry's number is known.

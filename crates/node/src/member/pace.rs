@@ -13,13 +13,14 @@ pub(super) struct Pace {
     /// What shards ring. Apart from the thread's other bell: nobody needs to be woken for what may not be taken yet.
     bell: Bell,
     last: Option<Instant>,
-    is_open: bool,
+    /// Nothing but time keeps what gathers from being looked at.
+    waits: bool,
 }
 
 impl Pace {
     /// Of a thread with this bell, of which nothing was taken yet.
     pub(super) fn new(bell: &Bell) -> Pace {
-        Pace { bell: bell.another(), last: None, is_open: true }
+        Pace { bell: bell.another(), last: None, waits: false }
     }
 
     /// What shards ring.
@@ -27,14 +28,16 @@ impl Pace {
         self.bell.clone()
     }
 
-    /// Whether the shards may be looked at now; where not, they ring for nobody until it is asked again.
-    pub(super) fn opens(&mut self, is_under_way: bool, now: Instant) -> bool {
+    /// Whether the shards may be looked at now; where not, they ring for nobody until it is asked again. `is_full`: nothing more
+    /// is to be taken, however long that lasts.
+    pub(super) fn opens(&mut self, is_under_way: bool, is_full: bool, now: Instant) -> bool {
         let is_due = self.last.is_none_or(|last| now >= last + PAUSE_MAX);
-        self.is_open = !is_under_way || is_due;
-        if self.is_open {
+        let is_open = !is_full && (!is_under_way || is_due);
+        if is_open {
             self.bell.prepare();
         }
-        self.is_open
+        self.waits = !is_open && !is_full;
+        is_open
     }
 
     /// Something was taken.
@@ -50,7 +53,7 @@ impl Pace {
     /// How long the thread may sleep, of `pause`: what gathers has to be looked at in time.
     pub(super) fn within(&self, pause: Duration, now: Instant) -> Duration {
         match self.last {
-            Some(last) if !self.is_open => pause.min((last + PAUSE_MAX).saturating_duration_since(now)),
+            Some(last) if self.waits => pause.min((last + PAUSE_MAX).saturating_duration_since(now)),
             _ => pause,
         }
     }
@@ -71,13 +74,15 @@ mod tests {
     fn a_round_is_waited_for_and_not_for_long() {
         let (begin, tick) = (Instant::now(), Duration::from_secs(1));
         let mut pace = Pace::new(&Bell::new(Nobody));
-        assert!(pace.opens(true, begin), "nothing was taken yet");
+        assert!(pace.opens(true, false, begin), "nothing was taken yet");
         pace.took(begin);
-        assert!(pace.opens(false, begin));
+        assert!(pace.opens(false, false, begin));
         assert_eq!(pace.within(tick, begin), tick, "whoever has something rings");
-        assert!(!pace.opens(true, begin));
+        assert!(!pace.opens(true, false, begin));
         assert_eq!(pace.within(tick, begin), PAUSE_MAX);
         assert_eq!(pace.within(tick, begin + PAUSE_MAX * 2), Duration::ZERO);
-        assert!(pace.opens(true, begin + PAUSE_MAX));
+        assert!(pace.opens(true, false, begin + PAUSE_MAX));
+        assert!(!pace.opens(true, true, begin + PAUSE_MAX * 2), "there is no room");
+        assert_eq!(pace.within(tick, begin + PAUSE_MAX * 2), tick, "room is made by others");
     }
 }

@@ -221,7 +221,9 @@ impl RaftThread {
     fn gather(&mut self) -> Result<bool, MemberError> {
         let Some(Lanes { lanes, is_lost, .. }) = &mut self.lanes else { return Ok(false) };
         let now = Instant::now();
-        if !self.pace.opens(lanes.is_under_way(), now) {
+        // What the others have and this disk does not is in memory: no more than fits is taken.
+        let is_full = self.core.replica.is_tail_full();
+        if !self.pace.opens(lanes.is_under_way(), is_full, now) {
             return Ok(false);
         }
         if *is_lost {
