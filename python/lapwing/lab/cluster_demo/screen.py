@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from lapwing.lab.cluster_demo.summary import Summary
 from lapwing.text import one_line
@@ -78,4 +78,5 @@ class Screen:
         self._print(f"{time.monotonic() - self._begun_s:5.1f} s  {text}", style)
 
     def _print(self, text: str, style: str = "") -> None:
-        self._console.print(escape(one_line(text)), style=style)
+        # Not as a style of `print`: that would colour the bar, too.
+        self._console.print(Text(one_line(text), style))

@@ -48,9 +48,10 @@ class Trio:
             token = lapwing("cluster", "token", "--url", first.http_url)
             lapwing("cluster", "join", token, "--config", str(node.config))
             node.start()
+            self._say(f"{node.name} has joined it by a token, and is started")
         for node in others:
             until(partial(self._is_voter, node), f"{node.name} does not vote", self.check)
-            self._say(f"{node.name} has joined it, and votes")
+            self._say(f"{node.name} has caught up, and votes")
 
     def active(self) -> DemoNode:
         """The node that serves, once one does."""
