@@ -61,8 +61,8 @@ $(CACHE)/java: | $(CACHE)/toolchain
 
 # Again when prepare.py changes: it may ask for more.
 $(CACHE)/peers: tools/prepare.py | $(CACHE)/toolchain
-	$(call step,peers for tests: other MQTT clients and a browser)
-	@$(PYTHON) tools/prepare.py node npm javac maven paho-c browser mosquitto mosquitto-clients
+	$(call step,peers for tests: other MQTT clients, a load balancer and a browser)
+	@$(PYTHON) tools/prepare.py node npm javac maven paho-c browser mosquitto mosquitto-clients haproxy
 	@touch $@
 
 INTEROP := $(CACHE)/interop

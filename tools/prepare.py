@@ -136,6 +136,12 @@ NEEDS = {
         ("mosquitto-clients",),
         "install mosquitto_pub and mosquitto_sub",
     ),
+    "haproxy": Need(
+        "a load balancer before a cluster, for tests",
+        any_of("haproxy"),
+        ("haproxy",),
+        "install HAProxy 2.6 or later",
+    ),
 }
 
 

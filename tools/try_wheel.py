@@ -1,4 +1,4 @@
-"""Installs the newest wheel of dist/ into an empty virtual environment and runs `lapwing demo` and `lapwingd` there.
+"""Installs the newest wheel of dist/ into an empty virtual environment and runs both demos and `lapwingd` there.
 
 Shows that the wheel carries all that the product needs, that it is not larger than it may be, and that its executable
 starts wherever pip takes it. Standard library only; exit status 1 on failure.
@@ -19,7 +19,7 @@ BYTES_MAX = 40_000_000
 
 
 def main() -> int:
-    """Builds the environment, installs, runs the demo, checks its summary."""
+    """Builds the environment, installs, runs the demos, checks their summaries."""
     wheels = sorted(Path("dist").resolve().glob("lapwing-*.whl"), key=lambda wheel: wheel.stat().st_mtime)
     if not wheels:
         print("no wheel in dist/: run `make wheel` first", file=sys.stderr)
@@ -39,6 +39,9 @@ def main() -> int:
         if fault := daemon_fault(home / "venv/bin/lapwingd", wheel.name, clean):
             print(fault, file=sys.stderr)
             return 1
+        if fault := cluster_fault(home / "venv/bin/lapwing", home, clean):
+            print(fault, file=sys.stderr)
+            return 1
         demo = [str(home / "venv/bin/lapwing"), "demo", "--devices", "20", "--seconds", "5", "--out", "result"]
         subprocess.run(demo, cwd=home, env=clean, check=True)
         summary = json.loads((home / "result/summary.json").read_text())
@@ -55,6 +58,16 @@ def daemon_fault(program: Path, wheel: str, environment: dict[str, str]) -> str 
     if said != f"lapwingd {wheel.split('-')[1]}\n":
         return f"{program.name} --version says {said!r} in {wheel}"
     return None
+
+
+def cluster_fault(program: Path, home: Path, environment: dict[str, str]) -> str | None:
+    """What is wrong with a cluster of three whose active node is killed once."""
+    demo = [str(program), "cluster", "demo", "--clients", "40", "--kills", "1", "--seconds", "5"]
+    done = subprocess.run(demo, cwd=home, env=environment, check=False, stdout=subprocess.PIPE, text=True)
+    verdict = next(reversed(done.stdout.splitlines()), "nothing was printed")
+    print(f"  {verdict}", flush=True)
+    is_whole = done.returncode == 0 and verdict.endswith(": 0 lost, 0 twice")
+    return None if is_whole else f"lapwing cluster demo ended with code {done.returncode}: {verdict}"
 
 
 def constraints(lock: Path, home: Path) -> Path:

@@ -29,7 +29,7 @@ NOT_WALKED = {
     "lab": "its own devices",
     "service": "prints paths of this machine",
     "config": "test_a_configuration",
-    "cluster": "prints what nodes with a certificate say: lapwing.cli.test_cluster_table",
+    "cluster": "prints what nodes with a certificate say: lapwing.cli.test_cluster_table; of a demo its own names",
     "pub": "test_an_error_that_quotes",
 }
 """Commands that print nothing of a peer's, or are looked at elsewhere."""

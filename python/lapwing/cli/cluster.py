@@ -1,4 +1,4 @@
-"""``lapwing cluster init|join|token|status|step-down|remove``: brokers that keep copies of what others acknowledged."""
+"""``lapwing cluster init|join|token|status|step-down|remove|demo``: brokers that keep copies of what others have."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import typer
 
+from lapwing.cli import cluster_demo
 from lapwing.cli.cluster_table import CLUSTER_HEAD, exit_code, node_row, summary
 from lapwing.cli.common import ConfigFile, Settings, echo_json, examples, table
 from lapwing.cli.http_api import HttpApi
@@ -140,6 +141,9 @@ def step_down(asked: Asked) -> None:
     """Let another node serve in place of the one that is asked: its clients are closed, then it hands over."""
     _api(asked).request("POST", "/v1/cluster/step-down")
     typer.echo("asked: see lapwing cluster status for who serves")
+
+
+app.command("demo", epilog=cluster_demo.EPILOG)(cluster_demo.demo)
 
 
 def _member(config: Path | None, settings: list[str]) -> tuple[Config, str, str]:
