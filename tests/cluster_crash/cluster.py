@@ -51,8 +51,8 @@ class Cluster(Marsh):
 
     Args:
         folder: New, empty; the data of each node lies below it.
-        plan: Its settings are those of all nodes; its means say whether they have a network of their own, and disks that
-            may lose what was not synced.
+        plan: Its settings are those of all nodes; its means say whether they have a network of their own, and disks
+            that may lose what was not synced.
         library: What takes that back.
 
     Attributes:
