@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild raft cluster-sim openraft test-32-bit one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools bisquitt pages
+.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild raft cluster-sim cluster-crash openraft test-32-bit one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools bisquitt pages
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -188,6 +188,9 @@ crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at
 	@$(BIN)/python -m tests.crash --rounds 100 --power-cut --out out/crash/power-cuts $(CRASH)
 	$(call step,at every change of a simulated disk and every step of a session)
 	@LAPWING_CRASH_EVERY=1 cargo test --locked --quiet -p lapwing-store -p lapwing-node -p lapwing-session --lib --tests crash
+
+cluster-crash: $(CACHE)/built ## ROUNDS (100) of the same on a cluster of three: kills, pauses, power cuts, splits (as root); see docs/reliability.md
+	@$(BIN)/python -m tests.cluster_crash --rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1) --out out/crash/cluster $(CRASH)
 
 wild: $(CACHE)/built ## clients that do anything to a broker process that is killed, WILD_SECONDS long (600); SEED=7 begins with that one
 	$(call step,clients that do anything)

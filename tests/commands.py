@@ -121,8 +121,10 @@ def call(
     return subprocess.CompletedProcess(["lapwing", *arguments], code, said, errors)
 
 
-def _started(arguments: tuple[str, ...], cwd: Path | None, variables: dict[str, str]) -> Forked | subprocess.Popen[str]:
-    if _acts_on_lapwing_alone(variables):
+def _started(
+    arguments: tuple[str, ...], cwd: Path | None, variables: dict[str, str], *, by_fork: bool
+) -> Forked | subprocess.Popen[str]:
+    if by_fork and _acts_on_lapwing_alone(variables):
         return _fork(arguments, cwd, variables)
     return subprocess.Popen(
         [*LAPWING, *arguments],
@@ -135,10 +137,21 @@ def _started(arguments: tuple[str, ...], cwd: Path | None, variables: dict[str, 
 
 
 class Running:
-    """A command that runs until it is told to end, or the block is left."""
+    """A command that runs until it is told to end, or the block is left.
 
-    def __init__(self, *arguments: str, cwd: Path | None = None, variables: dict[str, str] | None = None) -> None:
-        self.process = _started(arguments, cwd, variables or {})
+    Args:
+        by_fork: It may come of a process that runs already: not where it is to have what this thread has alone, as a
+            network namespace.
+    """
+
+    def __init__(
+        self,
+        *arguments: str,
+        cwd: Path | None = None,
+        variables: dict[str, str] | None = None,
+        by_fork: bool = True,
+    ) -> None:
+        self.process = _started(arguments, cwd, variables or {}, by_fork=by_fork)
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.errors: list[str] = []
         self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._read_errors)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -83,10 +84,16 @@ class Keeping:
 
 
 class Books:
-    """Everything that happened in a round."""
+    """Everything that happened in a round.
 
-    def __init__(self) -> None:
+    Args:
+        excused: Reason codes with which the broker may send a client away, or not take it in.
+    """
+
+    def __init__(self, excused: frozenset[int] = frozenset()) -> None:
+        self.excused = excused
         self.now = 0
+        self._began = time.monotonic()
         self.messages: dict[tuple[str, int], Message] = {}
         self.keepings: list[Keeping] = []
         self.findings: list[str] = []
@@ -110,7 +117,7 @@ class Books:
 
     def tell(self, what: str) -> None:
         """Writes down what may help to understand a finding."""
-        self.story.append(f"{self.now} {what}")
+        self.story.append(f"{self.now} {time.monotonic() - self._began:.3f} {what}")
 
     def find(self, what: str) -> None:
         """Writes down what is not as promised."""
@@ -178,6 +185,12 @@ class Books:
         unseen = [one for one in owed if one.payload and (one.publisher, one.serial) not in keeping.seen]
         clearing = Counter(message.topic for message in owed if not message.payload) - keeping.cleared
         return unseen + [one for one in owed if not one.payload and clearing[one.topic]]
+
+    def promised_since(self, since: int) -> list[Message]:
+        """What was sent after a moment and acknowledged, and is to reach somebody or to be retained."""
+        late = [one for one in self.messages.values() if one.sent_at > since and one.taken_at is not None and one.qos]
+        interests = [interest for keeping in self.keepings for interest in keeping.interests]
+        return [one for one in late if one.retain or any(interest.owes(one) for interest in interests)]
 
     def check_arrived(self) -> None:
         """Finds what every session and group still has to get; nothing is on its way any more."""

@@ -74,7 +74,7 @@ class Device(ABC):
         if packet.kind == CONNACK:
             self._begin(packet)
         elif packet.kind == DISCONNECT:
-            self.books.find(f"{self.name} was sent away: 0x{packet.reason:02x}")
+            self._refused(f"{self.name} was sent away: 0x{packet.reason:02x}", packet.reason)
         elif not self._handle(packet):
             self.books.find(f"{self.name} got a packet of type {packet.kind}")
 
@@ -82,7 +82,7 @@ class Device(ABC):
         is_present = bool(packet.body[0] & 1)
         self.books.tell(f"{self.name} is there, session present: {is_present}")
         if packet.reason:
-            self.books.find(f"{self.name} was refused: 0x{packet.reason:02x}")
+            self._refused(f"{self.name} was refused: 0x{packet.reason:02x}", packet.reason)
             return
         if is_present and self._is_clean:
             self.books.find(f"{self.name} began anew and has a session")
@@ -90,6 +90,12 @@ class Device(ABC):
             self.books.find(f"the session of {self.name} is gone")
         self.is_there, self.is_promised = True, bool(self._expiry_s)
         self._resume(is_present=is_present)
+
+    def _refused(self, what: str, reason: int) -> None:
+        if reason in self.books.excused:
+            self.books.tell(what)
+        else:
+            self.books.find(what)
 
     def _send(self, *packets: bytes) -> None:
         if self.line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from random import Random
 
@@ -14,6 +15,9 @@ from commands import RunningBroker
 from web import get
 
 from .power import PowerCut
+
+STANDBY = 503
+"""HTTP's word of a node of a cluster that does not serve."""
 
 
 class Machine:
@@ -54,6 +58,22 @@ class Machine:
         """Whether it was started and has not gone down."""
         return self._running is not None
 
+    @property
+    def url(self) -> str:
+        """For MQTT, while it is up."""
+        assert self._running
+        return self._running.url
+
+    @property
+    def http(self) -> str:
+        """For HTTP, while it is up."""
+        assert self._running
+        return self._running.http
+
+    def inside(self) -> AbstractContextManager[None]:
+        """It is reached from anywhere here."""
+        return nullcontext()
+
     def go_down(self, random: Random, *, power: bool) -> list[str]:
         """SIGKILL, with `power` the machine too; a copy of what is left is kept. Returns the broker's last words."""
         assert self._running
@@ -90,21 +110,25 @@ def read_stream(http: str, name: str) -> list[tuple[str, bytes]]:
 
 
 def has_session(http: str, client_id: str) -> bool:
-    """Whether the broker keeps a session of this client."""
+    """Whether the broker keeps a session of this client; one that stands by cannot know, and so has it."""
     status = get(f"{http}/v1/sessions/{client_id}").status_code
-    assert status in (200, 404), f"the session of {client_id}: HTTP {status}"
-    return status == 200
+    assert status in (200, 404, STANDBY), f"the session of {client_id}: HTTP {status}"
+    return status != 404
 
 
 def read_retained(url: str, filter_: str, awaited: set[str], patience_s: float) -> dict[str, bytes]:
-    """Payload by topic of all retained messages; waits for those `awaited` until nothing comes for so long."""
+    """Payload by topic of all retained messages; waits for those `awaited` until nothing comes for so long.
+
+    Raises:
+        ConnectionError: the broker has closed the connection.
+    """
     found: dict[str, bytes] = {}
     with wire.Wire.client(url, f"reader-{os.getpid()}") as reader:
         reader.send(wire.subscribe((filter_, 0)))
         try:
             while not awaited <= found.keys():
                 if (packet := reader.receive(patience_s)) is None:
-                    break
+                    raise ConnectionError("the broker has closed the connection of who reads what is retained")
                 if packet.kind == wire.PUBLISH:
                     found[packet.topic] = packet.payload
         except TimeoutError:

@@ -100,7 +100,11 @@ class Life:
 
 @dataclass(frozen=True)
 class Plan:
-    """One round."""
+    """One round.
+
+    Attributes:
+        partitions: Of the stream; none: there is no stream.
+    """
 
     seed: int
     shards: int
@@ -132,11 +136,7 @@ queue_messages_max = 1000000
 queue_bytes_max = "1GiB"
 queue_memory_bytes = {self.queue_memory_bytes}
 
-[streams.{STREAM}]
-filter = "t/#"
-partitions = {self.partitions}
-segment_bytes = "64KiB"
-
+{self._stream()}
 [groups."{GROUP}"]
 filters = ["g/#"]
 queue_bytes_max = "1GiB"
@@ -145,6 +145,16 @@ parameters = {{ stall_ms = 0 }}
 [hold."{HOLD}"]
 messages = 1000000
 bytes = "1GiB"
+"""
+
+    def _stream(self) -> str:
+        if not self.partitions:
+            return ""
+        return f"""\
+[streams.{STREAM}]
+filter = "t/#"
+partitions = {self.partitions}
+segment_bytes = "64KiB"
 """
 
 

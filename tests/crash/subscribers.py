@@ -160,7 +160,13 @@ class Sleeper(Subscriber):
 
 
 class Regular(Subscriber, ABC):
-    """Has one filter and keeps its session: it comes, goes, and answers when it likes; others count what it is owed."""
+    """Has one filter and keeps its session: it comes, goes, and answers when it likes; others count what it is owed.
+
+    Attributes:
+        has_joined: What it asked for was granted, since this was last unset.
+    """
+
+    has_joined = False
 
     def act(self, random: Random, url: str) -> None:
         """Something that a client may do now."""
@@ -190,6 +196,10 @@ class Regular(Subscriber, ABC):
         if not self.is_waiting:
             self._ask(Interest("", self.plan.qos, 0), packet)
 
+    def _granted(self, packet: Packet) -> None:
+        super()._granted(packet)
+        self.has_joined = True
+
     @abstractmethod
     def _changes(self, random: Random) -> bool:
         """Whether it was its subscription's turn."""
@@ -198,16 +208,10 @@ class Regular(Subscriber, ABC):
 class Member(Regular):
     """A member of the group; its messages are the group's."""
 
-    has_joined = False
-
     def _changes(self, random: Random) -> bool:
         if not self.has_joined:
             self.join()
         return not self.has_joined
-
-    def _granted(self, packet: Packet) -> None:
-        super()._granted(packet)
-        self.has_joined = True
 
 
 class Taker(Regular):

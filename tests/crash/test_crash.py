@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from .outcome import Outcome
 from .plan import plan
 from .power import PowerCut, compile_library
-from .round import Outcome, Round
+from .round import Round
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -24,6 +24,7 @@ LOGS = ROOT / "out" / "nightly"
 PROOFS = {
     "tests": "test-nightly",
     "crash": "crash",
+    "cluster-crash": "cluster-crash",
     "fault-matrix": "fault-matrix",
     "faults-kafka": "faults-kafka",
     "wild": "wild",
