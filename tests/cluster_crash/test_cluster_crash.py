@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.crash.books import Books, Interest
 from tests.crash.outcome import Outcome
 from tests.crash.power import compile_library
 
@@ -15,6 +16,7 @@ from .cluster import Cluster, CrashNode
 from .faults import Fault, Harm, Means, cluster_plan
 from .network import why_not
 from .round import ClusterRound
+from .straggler import Straggler
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -86,6 +88,28 @@ def test_splits_lose_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_ten_rounds_lose_nothing(tmp_path: Path, seed: int) -> None:
     check(live(tmp_path / str(seed), seed, Means(power=True, network=why_not() is None)))
+
+
+def test_what_nobody_may_acknowledge_is_seen() -> None:
+    """Without a majority: what is owed or retained counts, what nobody waits for does not; and from a straggler all."""
+    books = Books()
+    books.keep("reader").interests.append(Interest("t/#", 1, asked_at=0, granted_at=0))
+    before = books.send("writer", 0, "t/a", 1, b"x", retain=False)
+    since = books.tick()
+    owed, retained, heeded_by_none = (
+        books.send("writer", 1 + number, topic, 1, b"x", retain=retain)
+        for number, (topic, retain) in enumerate((("t/a", False), ("r/a", True), ("other", False)))
+    )
+    assert books.promised_since(since) == []
+    for message in (before, owed, retained, heeded_by_none):
+        books.take(message)
+    assert books.promised_since(since) == [owed, retained]
+    straggler = Straggler(0, books)
+    straggler.speak()
+    assert straggler.acknowledged == []
+    late = books.messages["straggler-0", 3]
+    books.take(late)
+    assert straggler.acknowledged == [late]
 
 
 def test_faults_are_those_of_the_seed() -> None:

@@ -179,7 +179,7 @@ def test_each_proof_of_a_night_has_one_row(tmp_path: Path, monkeypatch: pytest.M
     file.write_text(page)
     monkeypatch.setattr(nightly, "PAGE", file)
     monkeypatch.setattr(nightly, "commits_since", {"4567def": "7"}.get)
-    assert "tests passed 7, crash FAILED 7, fault-matrix never" in nightly.since()
+    assert "tests passed 7, crash FAILED 7, cluster-crash never" in nightly.since()
 
 
 def test_a_page_without_the_table_is_not_written() -> None:

@@ -119,6 +119,8 @@ pub(super) struct Moving {
     going: BTreeMap<NodeId, GroupNumber>,
     /// Who is left alone for a moment.
     paused: BTreeMap<NodeId, Instant>,
+    /// Who waits for a newer snapshot of what. Other groups go meanwhile: whoever joins would wait for each of them in turn.
+    awaited: BTreeMap<(NodeId, GroupNumber), Instant>,
     /// Groups whose log is kept, and until when.
     pinned: BTreeMap<GroupNumber, Instant>,
     /// Snapshots that have come and wait for the engine.
@@ -156,6 +158,7 @@ impl Moving {
             lagging: BTreeSet::new(),
             going: BTreeMap::new(),
             paused: BTreeMap::new(),
+            awaited: BTreeMap::new(),
             pinned: BTreeMap::new(),
             arrived: VecDeque::new(),
             wanted: BTreeSet::new(),
@@ -195,9 +198,12 @@ impl Moving {
                     Err(unsent) => {
                         self.counts.unsent += 1;
                         self.last_refusal = Some(unsent.to_string());
-                        self.paused.insert(*node, Instant::now() + unsent.pause());
+                        let until = Instant::now() + unsent.pause();
                         if matches!(unsent, Unsent::None) {
                             self.wanted.insert(*group);
+                            self.awaited.insert((*node, *group), until);
+                        } else {
+                            self.paused.insert(*node, until);
                         }
                     }
                 }
@@ -228,9 +234,11 @@ impl Moving {
         self.lagging.retain(|(_, group)| leads(*group).is_some());
         let now = Instant::now();
         self.paused.retain(|_, until| *until > now);
+        self.awaited.retain(|_, until| *until > now);
         let due: Vec<(NodeId, GroupNumber)> = self.lagging.iter().copied().collect();
         for (node, group) in due {
-            if self.going.contains_key(&node) || self.paused.contains_key(&node) {
+            let is_awaited = self.awaited.contains_key(&(node, group));
+            if self.going.contains_key(&node) || self.paused.contains_key(&node) || is_awaited {
                 continue;
             }
             if let Some((leader_term, addresses)) = leads(group).zip(addresses(node)) {
