@@ -8,7 +8,9 @@ pub(super) fn figures(status: &MemberStatus) -> Vec<Metric> {
     let mut figures = of_this_node(status);
     figures.extend(OF_NODES.iter().flat_map(|family| {
         let of_node = |node: &NodeStatus| Some(family(node)?.with("node", node.name.as_str()));
-        status.nodes.iter().filter_map(of_node).collect::<Vec<_>>()
+        // Who was removed is not missed.
+        let nodes = status.nodes.iter().filter(|node| node.standing != "gone");
+        nodes.filter_map(of_node).collect::<Vec<_>>()
     }));
     figures.extend(["moved", "not_moved"].into_iter().zip(["sent", "unsent"]).map(|(result, counted)| {
         let help = "Snapshots of a group that this node has begun to send to another one, by what came of them.";
