@@ -75,7 +75,12 @@ GROUPS = {
 """One that drops, one that writes a dead letter, one with a strategy in Python."""
 HOLD: dict[str, dict[str, object]] = {"held/#": {}}
 _TRIES_MAX = 500
-_OF_MEMBERS_LATE = ("lapwing_cluster_connections_cut_total{", "lapwing_cluster_lag_entries{")
+_OF_MEMBERS_LATE = (
+    "lapwing_cluster_connections_cut_total{",
+    "lapwing_cluster_disk_free_bytes{",
+    "lapwing_cluster_lag_entries{",
+    "lapwing_cluster_uncommitted_age_seconds",
+)
 _SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? \S+")
 
 

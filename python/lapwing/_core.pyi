@@ -380,8 +380,8 @@ class Node:
         """A token by which one node joins within an hour; None: a node on its own. Only where it leads."""
     def remove_member(self, node: int) -> bool:
         """Takes a node out of the cluster for ever, by its number; False: a node on its own. Only where it leads."""
-    def step_down(self) -> bool:
-        """Lets another node of the cluster serve, if one can; False: a node on its own."""
+    def step_down(self, to: int | None = None) -> bool:
+        """Lets another node of the cluster serve, by its number or whichever is furthest; False: a node on its own."""
     def streams_json(self) -> str:
         """Every stream, as the body of ``GET /v1/streams``."""
     def groups(

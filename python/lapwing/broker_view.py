@@ -108,14 +108,17 @@ class BrokerView:
         status: dict[str, Any] = json.loads(text)
         return status
 
-    def step_down(self) -> None:
+    def step_down(self, to: int | None = None) -> None:
         """Lets another node of the cluster serve in place of this one; nothing where it does not serve.
+
+        Args:
+            to: The number of that node; None: whichever is furthest.
 
         Raises:
             BrokerError: it is a node on its own, or no other one could serve.
         """
         with core_errors():
-            is_member = self._running().step_down()
+            is_member = self._running().step_down(to)
         if not is_member:
             raise BrokerError("this broker is no member of a cluster", remedy="see docs/cluster.md")
 

@@ -133,3 +133,5 @@ def test_in_python(tmp_path: Path) -> None:
             broker.reload(Config.model_validate({**tables, "groups": {"g": {}}}))
         with pytest.raises(BrokerError, match="nobody to serve"):
             broker.step_down()
+        with pytest.raises(BrokerError, match="node 2 cannot serve in place of this node: it does not belong"):
+            broker.step_down(2)

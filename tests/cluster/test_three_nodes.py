@@ -35,6 +35,18 @@ def kept(node: MarshNode, count: int) -> list[int]:
     return sorted(int(line.split()[1]) for line in heard.stdout.splitlines())
 
 
+def serve_at(marsh: Marsh, wanted: MarshNode) -> None:
+    """Has this one serve; asked again where another one took over, or none has yet."""
+
+    def serves() -> bool:
+        serving = marsh.active()
+        if serving is not wanted:
+            call("cluster", "step-down", "--to", wanted.name, "--url", serving.http)
+        return serving is wanted
+
+    until(serves, marsh.told)
+
+
 def test_the_one_that_serves_is_killed(marsh: Marsh) -> None:
     """Twice, each time another one: the next has everything, and who comes back follows."""
     publish(marsh.active(), 0)
@@ -56,9 +68,18 @@ def test_the_one_that_serves_is_killed(marsh: Marsh) -> None:
 
 
 def test_stepping_down_and_leaving(marsh: Marsh) -> None:
-    """Who steps down stands by, and says who serves; who is removed ends, with the words to show."""
+    """Who steps down stands by, for the one that is named if one is, and says who serves; who is removed ends, with the
+    words to show."""
     second, third = marsh.join(), marsh.join()
     first = marsh.active()
+    for named, words in (
+        ("n9", "no node 'n9' in the cluster"),
+        (first.name, f"{first.name} cannot serve in place of this node: it is the one that is to step down"),
+    ):
+        refused = call("cluster", "step-down", "--to", named, "--url", first.http)
+        assert (refused.returncode, words in one_error(refused)) == (1, True), refused
+    serve_at(marsh, third)
+    serve_at(marsh, first)
     asked = call("cluster", "step-down", "--url", first.http)
     assert asked.returncode == 0, asked.stderr
     until(lambda: not first.serves() and (second.serves() or third.serves()), marsh.told)

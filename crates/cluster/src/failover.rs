@@ -5,6 +5,8 @@
 //! clocks may differ by, counted from when it was *asked*. A majority that heard the question elects nobody else before that,
 //! so there are never two. A leader that is asked to step down ends its serving first, and hands over then.
 
+use crate::ids::NodeId;
+
 /// All of a node's data groups, a bit each.
 const ALL: u16 = u16::MAX;
 
@@ -70,8 +72,8 @@ pub enum Step {
     Serve,
     /// Close all clients at once, and say [`Failover::ended`] when the last thread of theirs is over.
     End(Ending),
-    /// Let another node lead the metadata group.
-    GiveUp,
+    /// Let another node lead the metadata group: that one, if one was named.
+    GiveUp(Option<NodeId>),
 }
 
 /// The one decision, asked in every tick.
@@ -85,7 +87,14 @@ pub struct Failover {
     gave_up_at_ms: Option<u64>,
     /// Serving was begun and is not over yet.
     serving: bool,
-    wants_down: bool,
+    wants_down: Option<StepDown>,
+}
+
+/// The operator wants another node to serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StepDown {
+    /// That one; `None`: whichever is furthest.
+    to: Option<NodeId>,
 }
 
 impl Failover {
@@ -97,7 +106,7 @@ impl Failover {
             arrived_at_ms: 0,
             gave_up_at_ms: None,
             serving: false,
-            wants_down: false,
+            wants_down: None,
         }
     }
 
@@ -106,9 +115,9 @@ impl Failover {
         self.role
     }
 
-    /// The operator wants another node to serve.
-    pub const fn step_down(&mut self) {
-        self.wants_down = true;
+    /// The operator wants another node to serve: that one, or whichever is furthest.
+    pub const fn step_down(&mut self, to: Option<NodeId>) {
+        self.wants_down = Some(StepDown { to });
     }
 
     /// The last thread of a serving that was to end is over.
@@ -129,7 +138,7 @@ impl Failover {
             return self.ending(observed, now_ms).map_or(Step::Nothing, |ending| self.end(ending));
         }
         if !observed.leads_metadata {
-            (self.role, self.gave_up_at_ms, self.wants_down) = (Role::Standby, None, false);
+            (self.role, self.gave_up_at_ms, self.wants_down) = (Role::Standby, None, None);
             return Step::Nothing;
         }
         if self.role == Role::Standby {
@@ -140,9 +149,10 @@ impl Failover {
             return Step::Nothing;
         }
         let is_late = now_ms.saturating_sub(self.arrived_at_ms) >= self.timing.give_up_ms;
-        if std::mem::take(&mut self.wants_down) || !observed.has_space || is_late {
+        let wanted = self.wants_down.take();
+        if wanted.is_some() || !observed.has_space || is_late {
             self.gave_up_at_ms = Some(now_ms);
-            return Step::GiveUp;
+            return Step::GiveUp(wanted.and_then(|wanted| wanted.to));
         }
         self.arrive(observed, now_ms)
     }
@@ -174,7 +184,7 @@ impl Failover {
             Observed { leads_metadata: false, .. } => Some(Ending::Metadata),
             Observed { leads, .. } if *leads != ALL => Some(Ending::DataGroup),
             _ if now_ms >= self.may_serve_until_ms(observed) => Some(Ending::Unconfirmed),
-            _ if self.wants_down => Some(Ending::StepDown),
+            _ if self.wants_down.is_some() => Some(Ending::StepDown),
             Observed { has_space: false, .. } => Some(Ending::NoSpace),
             _ => None,
         }
@@ -183,7 +193,7 @@ impl Failover {
     fn end(&mut self, ending: Ending) -> Step {
         self.role = Role::Standby;
         // Whoever was asked to step down hands over when its serving has ended.
-        self.wants_down &= ending == Ending::StepDown;
+        self.wants_down = self.wants_down.filter(|_| ending == Ending::StepDown);
         Step::End(ending)
     }
 }

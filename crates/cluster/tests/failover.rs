@@ -4,7 +4,7 @@
 mod election;
 
 use election::{ELECTION_MS, Election};
-use lapwing_cluster::{Ending, Failover, Observed, Role, Step, Timing};
+use lapwing_cluster::{Ending, Failover, NodeId, Observed, Role, Step, Timing};
 
 const TIMING: Timing = Timing { election_ms: ELECTION_MS, give_up_ms: 5_000 };
 
@@ -98,14 +98,29 @@ fn nothing_begins_beside_what_ends() {
 #[test]
 fn stepping_down_ends_serving_first() {
     let mut failover = active();
-    failover.step_down();
+    failover.step_down(None);
     assert_eq!(failover.tick(&WELL, 10_100), Step::End(Ending::StepDown));
     assert_eq!(failover.tick(&WELL, 10_120), Step::Nothing, "its clients are still being closed");
     failover.ended();
-    assert_eq!(failover.tick(&WELL, 10_140), Step::GiveUp);
+    assert_eq!(failover.tick(&WELL, 10_140), Step::GiveUp(None));
     let well = Observed { confirmed_at_ms: Some(15_100), ..WELL };
     assert_eq!(failover.tick(&well, 15_100), Step::Nothing, "another node may still take over");
     assert_eq!(failover.tick(&well, 15_140), Step::Serve, "nobody has");
+}
+
+/// Is the node that was named the one that it hands over to, that time and no other?
+#[test]
+fn a_successor_is_named_once() {
+    let mut failover = active();
+    failover.step_down(Some(NodeId(3)));
+    assert_eq!(failover.tick(&Observed { leads: 0, ..WELL }, 10_100), Step::End(Ending::DataGroup));
+    failover.ended();
+    assert_eq!(failover.tick(&WELL, 10_120), Step::Serve, "it ended for another reason");
+    failover.step_down(Some(NodeId(3)));
+    assert_eq!(failover.tick(&WELL, 10_140), Step::End(Ending::StepDown));
+    failover.ended();
+    assert_eq!(failover.tick(&WELL, 10_160), Step::GiveUp(Some(NodeId(3))));
+    assert_eq!(failover.tick(&Observed { has_space: false, ..WELL }, 15_200), Step::GiveUp(None), "by its own will");
 }
 
 /// Does it draw the groups that it lacks, and let another try when it gets them not?
@@ -116,13 +131,13 @@ fn who_cannot_serve_lets_another_try() {
     assert_eq!((failover.tick(&lacks, 10_000), failover.role()), (Step::Draw(0x8000), Role::Arriving));
     let behind = Observed { applied: 1, ..lacks };
     assert_eq!(failover.tick(&Observed { leads: u16::MAX, ..behind }, 14_990), Step::Nothing, "it applies");
-    assert_eq!(failover.tick(&lacks, 15_000), Step::GiveUp);
+    assert_eq!(failover.tick(&lacks, 15_000), Step::GiveUp(None));
     assert_eq!(failover.tick(&lacks, 15_020), Step::Nothing, "said once");
     assert_eq!(failover.tick(&Observed { leads_metadata: false, ..lacks }, 15_040), Step::Nothing);
     assert_eq!(failover.role(), Role::Standby);
     assert_eq!(
         failover.tick(&Observed { has_space: false, ..WELL }, 15_060),
-        Step::GiveUp,
+        Step::GiveUp(None),
         "a full disk serves nobody"
     );
 }

@@ -4,15 +4,18 @@
 //! - Who opened a pipe would wait for ever, and a device has no end: [`open_file`] opens a file, and nothing else.
 //! - What is read whole has a bound, which its reader gives: [`read_file`].
 //! - What editors put in front of a text is taken out where a reader would stumble over it: [`without_marks`].
+//! - How much room there is where a file lies is asked here, too: [`free_bytes`].
 //! - Errors say what lies there, and nothing of what is in it.
 
 #![forbid(unsafe_code)]
 
+mod free;
 mod marks;
 mod open;
 mod read;
 mod wrong_kind;
 
+pub use free::free_bytes;
 pub use marks::without_marks;
 pub use open::open_file;
 pub use read::read_file;

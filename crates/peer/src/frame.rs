@@ -4,7 +4,7 @@ use crate::header::{self, FRAME_VERSION, HEADER_BYTES, Header};
 use crate::wire::{Input, Pack, check_len};
 use crate::{
     BatchPart, EncodeError, Fault, Hello, JoinAsk, JoinRefused, JoinWelcome, Kind, Raft, Refused, SnapshotBegin,
-    SnapshotChunk, SnapshotEnd, SnapshotReply, Stage,
+    SnapshotChunk, SnapshotEnd, SnapshotReply, Stage, Told,
 };
 
 /// A frame between two nodes, borrowing from the bytes it came in.
@@ -22,6 +22,7 @@ pub enum Frame<'a> {
     JoinAsk(JoinAsk<'a>),
     JoinWelcome(JoinWelcome<'a>),
     JoinRefused(JoinRefused<'a>),
+    Told(Told),
 }
 
 /// What the bytes that have come are.
@@ -69,6 +70,7 @@ impl<'a> Frame<'a> {
             Kind::JoinAsk => Frame::JoinAsk(JoinAsk::take(&mut input)?),
             Kind::JoinWelcome => Frame::JoinWelcome(JoinWelcome::take(&mut input)?),
             Kind::JoinRefused => Frame::JoinRefused(JoinRefused::take(&mut input)?),
+            Kind::Told => Frame::Told(Told::take(&mut input)?),
         };
         // A newer node has more to say.
         if header.version == FRAME_VERSION {
@@ -109,6 +111,7 @@ impl<'a> Frame<'a> {
             Frame::JoinAsk(frame) => frame.put(out),
             Frame::JoinWelcome(frame) => frame.put(out),
             Frame::JoinRefused(frame) => frame.put(out),
+            Frame::Told(frame) => frame.put(out),
         }
     }
 
@@ -126,6 +129,7 @@ impl<'a> Frame<'a> {
             Frame::JoinAsk(_) => Kind::JoinAsk,
             Frame::JoinWelcome(_) => Kind::JoinWelcome,
             Frame::JoinRefused(_) => Kind::JoinRefused,
+            Frame::Told(_) => Kind::Told,
         }
     }
 }

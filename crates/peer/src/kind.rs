@@ -18,11 +18,12 @@ pub enum Kind {
     JoinAsk = 9,
     JoinWelcome = 10,
     JoinRefused = 11,
+    Told = 12,
 }
 
 impl Kind {
     /// Every kind, in the order of their values, which begin with 1.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Hello,
         Kind::Refused,
         Kind::BatchPart,
@@ -34,6 +35,7 @@ impl Kind {
         Kind::JoinAsk,
         Kind::JoinWelcome,
         Kind::JoinRefused,
+        Kind::Told,
     ];
 
     /// The kind with this value; `None` when this program has no such frame.
@@ -57,7 +59,7 @@ impl Kind {
         match self {
             Kind::Refused => true,
             Kind::Hello => matches!(stage, Stage::Hello),
-            Kind::BatchPart | Kind::Raft => matches!(stage, Stage::Raft),
+            Kind::BatchPart | Kind::Raft | Kind::Told => matches!(stage, Stage::Raft),
             Kind::SnapshotBegin | Kind::SnapshotChunk | Kind::SnapshotEnd | Kind::SnapshotReply => {
                 matches!(stage, Stage::Snapshot)
             }

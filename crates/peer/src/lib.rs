@@ -45,6 +45,7 @@ mod raft;
 mod refused;
 mod snapshot;
 mod stage;
+mod told;
 mod wire;
 
 pub use batch::{Batch, BatchIntake, BatchPart, Record, Window, read_records, write_records};
@@ -64,4 +65,5 @@ pub use snapshot::{
     SnapshotRefusal, SnapshotReply, Verdict, read_kept_records, write_kept_records,
 };
 pub use stage::Stage;
+pub use told::{Answered, DiskRoom, Told};
 pub use wire::List;

@@ -216,9 +216,10 @@ impl Node {
         Ok(self.as_member(py, |member| member.remove(node))?.is_some())
     }
 
-    /// Lets another node of the cluster serve, if one can; False for a node on its own.
-    fn step_down(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.as_member(py, lapwing_node::Member::step_down)?.is_some())
+    /// Lets another node of the cluster serve, by its number or whichever is furthest; False for a node on its own.
+    #[pyo3(signature = (to=None))]
+    fn step_down(&self, py: Python<'_>, to: Option<u8>) -> PyResult<bool> {
+        Ok(self.as_member(py, |member| member.step_down(to))?.is_some())
     }
 
     /// Every stream as JSON: `{"streams": [...]}`.

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use lapwing_peer::{Batch, GroupNumber};
+use lapwing_peer::{Batch, GroupNumber, NodeId};
 use lapwing_raft::{
     BatchHeader, Engine, Entry, EntryKind, Fault, Message, NotDone, NotProposed, Proposed, Refusal, Role, Snapshot,
-    Status, Turn as EngineTurn,
+    Status, Turn as EngineTurn, Vote,
 };
 
 use crate::lag::NamedBatch;
@@ -48,6 +48,8 @@ pub(crate) struct Group {
     durable_turn: u64,
     /// The last term in which it led and had told all of before.
     known_term: u64,
+    /// The last term in which this node is known to have voted for itself, or in which it started.
+    stood_in: u64,
     stop: Option<Stop>,
     is_stop_told: bool,
     /// Something has come since the last turn, or that turn had something to say: the next one may have.
@@ -94,7 +96,7 @@ impl Group {
     /// A replica whose log has all through `persisted` on disk; what is committed and applied ends at `applied`, and `tail` has
     /// everything behind that.
     pub(crate) fn new(number: GroupNumber, engine: Engine, tail: Tail) -> Group {
-        let Status { commit, persisted, .. } = engine.status();
+        let Status { commit, persisted, term, .. } = engine.status();
         Group {
             number,
             engine,
@@ -107,6 +109,7 @@ impl Group {
             held: VecDeque::new(),
             durable_turn: 0,
             known_term: 0,
+            stood_in: term,
             stop: None,
             is_stop_told: false,
             is_touched: true,
@@ -140,6 +143,13 @@ impl Group {
         let (commit, last) = self.engine.ends();
         let is_told = last == commit && commit == self.told_commit;
         self.knows_commit() && is_told && self.waiting.is_empty()
+    }
+
+    /// Whether it stands for election in a new term by this vote, which is to be stored. Told once for each term.
+    pub(crate) fn stands(&mut self, vote: &Vote, own: NodeId) -> bool {
+        let is_new = vote.voted_for == u64::from(own.value()) && vote.term > self.stood_in;
+        self.stood_in = if is_new { vote.term } else { self.stood_in };
+        is_new
     }
 
     /// A message of a peer, with the batches that it names. What is done with at once is in `done`.

@@ -19,6 +19,6 @@ pub struct Counters {
     pub refused: u64,
     /// Messages to a peer that was not connected, or for which too much waited: Raft sends again.
     pub dropped: u64,
-    /// Bytes of batches that were handed to connections, those to all peers together.
-    pub appended_bytes: u64,
+    /// Elections that this node has stood for, in all groups: it has voted for itself in a new term.
+    pub elections: u64,
 }

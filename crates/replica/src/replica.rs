@@ -28,6 +28,8 @@ pub struct Replica {
     connections: Connection,
     writes: u64,
     counters: Counters,
+    /// Bytes of batches that were handed to connections, by node.
+    appended_bytes: BTreeMap<NodeId, u64>,
     failover: Failover,
     timing: Timing,
     /// In which term a majority has answered last, and when that question was asked.
@@ -51,6 +53,7 @@ impl Replica {
             connections: 0,
             writes: 0,
             counters: Counters::default(),
+            appended_bytes: BTreeMap::new(),
             failover: Failover::new(timing),
             timing,
             confirmed: None,
@@ -123,6 +126,9 @@ impl Replica {
             if group == GroupNumber::METADATA {
                 self.hear_answers(&engine);
             }
+            let vote = stored.as_ref().and_then(|stored| stored.vote);
+            let stands = vote.is_some_and(|vote| self.groups[place].stands(&vote, self.config.node));
+            self.counters.elections += u64::from(stands);
             self.send(group, messages, &mut turn);
             write.must_sync |= must_sync;
             write.groups.extend(stored);
@@ -174,6 +180,11 @@ impl Replica {
     /// What was counted so far.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// Bytes of batches that were handed to connections, by node, since the start.
+    pub fn appended_bytes(&self) -> &BTreeMap<NodeId, u64> {
+        &self.appended_bytes
     }
 
     /// Bytes of batches in memory.

@@ -134,12 +134,21 @@ def status(asked: Asked, json_: Json = False) -> None:
 
 
 @app.command(
-    "step-down", epilog=examples("lapwing cluster step-down", "lapwing cluster step-down --url http://n1:8080")
+    "step-down",
+    epilog=examples("lapwing cluster step-down", "lapwing cluster step-down --to n2 --url http://n1:8080"),
 )
 @asks_broker
-def step_down(asked: Asked) -> None:
-    """Let another node serve in place of the one that is asked: its clients are closed, then it hands over."""
-    _api(asked).request("POST", "/v1/cluster/step-down")
+def step_down(
+    asked: Asked,
+    to: Annotated[str | None, typer.Option("--to", metavar="NODE", help="Which one: its name, or its number.")] = None,
+) -> None:
+    """Let another node serve in place of the one that is asked: its clients are closed, then it hands over.
+
+    Without --to that is the node that is furthest. A node that does not take over within an election leaves it to
+    another one.
+    """
+    query = "" if to is None else f"?to={quote(to, safe='')}"
+    _api(asked).request("POST", f"/v1/cluster/step-down{query}")
     typer.echo("asked: see lapwing cluster status for who serves")
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -27,8 +28,8 @@ class ClusterNode(Protocol):
     def cluster_json(self) -> str | None:
         """Where it stands; None: it is a node on its own."""
 
-    def step_down(self) -> bool:
-        """Lets another node serve; False: it is a node on its own."""
+    def step_down(self, to: int | None = None) -> bool:
+        """Lets another node serve, that one by its number if one is named; False: it is a node on its own."""
 
     def make_token(self) -> str | None:
         """Lets one node join; None: it is a node on its own."""
@@ -47,22 +48,21 @@ class Cluster:
         """``GET /v1/cluster``: this node's role and term, and every node as this one sees it."""
         caller_of(request.scope).need_to_observe()
         check_names(request.query_params, ())
-        status = await of_node(self._node.cluster_json)
-        if status is None:
-            raise _alone()
-        return JsonAnswer(json.loads(status))
+        return JsonAnswer(await self._status())
 
     async def step_down(self, request: Request) -> Response:
-        """``POST /v1/cluster/step-down``: another node is to serve; ``GET /v1/cluster`` says when it does."""
+        """``POST /v1/cluster/step-down?to=NODE``: another node is to serve; ``GET /v1/cluster`` says when it does.
+
+        ``to``: that one, by name or number; without it whichever is furthest.
+        """
         caller_of(request.scope).need_to_administer()
-        check_names(request.query_params, ())
-        status = await of_node(self._node.cluster_json)
-        if status is None:
-            raise _alone()
-        role = json.loads(status)["role"]
-        if role == "standby":
+        check_names(request.query_params, ("to",))
+        status = await self._status()
+        if status["role"] == "standby":
             raise HttpError(409, "standby", "this node does not serve", "ask the one that does: lapwing cluster status")
-        await of_node(self._node.step_down)
+        named = request.query_params.get("to")
+        to = None if named is None else _number_of(status, named)
+        await of_node(partial(self._node.step_down, to))
         return JsonAnswer({"asked": True})
 
     async def token(self, request: Request) -> Response:
@@ -78,14 +78,32 @@ class Cluster:
         """``DELETE /v1/cluster/nodes/NODE``: a node, by name or number, belongs to the cluster no more, for ever."""
         caller_of(request.scope).need_to_administer()
         check_names(request.query_params, ())
-        named = request.path_params["node"]
-        status = await of_node(self._node.cluster_json)
-        if status is None:
+        node = _number_of(await self._status(), request.path_params["node"])
+        await of_node(partial(self._node.remove_member, node))
+        return JsonAnswer({"removed": node})
+
+    async def _status(self) -> dict[str, Any]:
+        """Where this node stands, if it is a member.
+
+        Raises:
+            HttpError: 404, it is a node on its own.
+        """
+        text = await of_node(self._node.cluster_json)
+        if text is None:
             raise _alone()
-        nodes = [node for node in json.loads(status)["nodes"] if node["standing"] != "gone"]
-        found = [node["node"] for node in nodes if named in (node["name"], str(node["node"]))]
-        if not found:
-            names = ", ".join(node["name"] for node in nodes)
-            raise HttpError(404, "node_unknown", f"no node {named!r} in the cluster", f"there are {names}")
-        await of_node(partial(self._node.remove_member, found[0]))
-        return JsonAnswer({"removed": found[0]})
+        status: dict[str, Any] = json.loads(text)
+        return status
+
+
+def _number_of(status: Mapping[str, Any], named: str) -> int:
+    """The number of a node of the cluster that is named by it, or by what people call it.
+
+    Raises:
+        HttpError: 404, with the names that there are.
+    """
+    nodes = [node for node in status["nodes"] if node["standing"] != "gone"]
+    for node in nodes:
+        if named in (node["name"], str(node["node"])):
+            return int(node["node"])
+    names = ", ".join(node["name"] for node in nodes)
+    raise HttpError(404, "node_unknown", f"no node {named!r} in the cluster", f"there are {names}")

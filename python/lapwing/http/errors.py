@@ -28,6 +28,7 @@ _STATUS_OF_CORE = {
     "not_taken": 409,
     "no_authority": 409,
     "no_answer": 503,
+    "too_many_changes": 503,
 }
 
 

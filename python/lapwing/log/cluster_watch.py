@@ -1,4 +1,5 @@
-"""Says once when a member of a cluster begins to serve, when it does so no more, and what keeps it from serving."""
+"""Says once when a member of a cluster begins to serve, when it does so no more, what keeps it from that, and whose
+clock is wrong."""
 
 from __future__ import annotations
 
@@ -8,6 +9,9 @@ from typing import Any
 from lapwing.errors import LapwingError
 from lapwing.log.line import LogLine
 from lapwing.text import one_line
+
+SKEW_TOLD_MS, SKEW_OVER_MS = 500, 250
+"""A clock that differs by more than the first is told of, and again when it differs by less than the second."""
 
 
 class ClusterWatch:
@@ -23,6 +27,7 @@ class ClusterWatch:
         self._told: tuple[str, str | None] | None = None
         self._hindrance: str | None = None
         self._refusals: dict[str, str] = {}
+        self._skewed: set[int] = set()
 
     def look(self) -> Iterator[LogLine]:
         """What has changed since the last look."""
@@ -32,6 +37,7 @@ class ClusterWatch:
             return  # it has ended, and says why by itself
         yield from self._role(status)
         yield from self._refused(status)
+        yield from self._clocks(status)
         if status["hindrance"] != self._hindrance:
             self._hindrance = status["hindrance"]
             if self._hindrance is not None:
@@ -56,6 +62,20 @@ class ClusterWatch:
         else:
             text = f"stands by; {one_line(leader)} serves, or is about to"
         yield LogLine("cluster", "notice", text)
+
+    def _clocks(self, status: Mapping[str, Any]) -> Iterator[LogLine]:
+        for node in status["nodes"]:
+            number, skew_ms, name = node["node"], node["skew_ms"], one_line(node["name"])
+            if skew_ms is None:
+                continue  # it is away, and its clock what it was
+            if abs(skew_ms) > SKEW_TOLD_MS and number not in self._skewed:
+                self._skewed.add(number)
+                way = "ahead of" if skew_ms > 0 else "behind"
+                what = f"the clock of {name} is {abs(skew_ms):,} ms {way} this node's"
+                yield LogLine("cluster", "warning", f"{what}: what expires does so by the one that serves")
+            elif abs(skew_ms) < SKEW_OVER_MS and number in self._skewed:
+                self._skewed.remove(number)
+                yield LogLine("cluster", "notice", f"the clock of {name} agrees with this node's again")
 
     def _refused(self, status: Mapping[str, Any]) -> Iterator[LogLine]:
         names = {str(node["node"]): node["name"] for node in status["nodes"]}

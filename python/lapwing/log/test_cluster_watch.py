@@ -6,6 +6,7 @@ from typing import Any
 
 from lapwing.errors import BrokerError
 from lapwing.log.cluster_watch import ClusterWatch
+from lapwing.text import one_line
 
 STATUS: dict[str, Any] = {
     "name": "marsh",
@@ -15,7 +16,7 @@ STATUS: dict[str, Any] = {
     "term": 3,
     "hindrance": None,
     "refusals": {},
-    "nodes": [{"node": 1, "name": "north"}, {"node": 2, "name": "south"}],
+    "nodes": [{"node": 1, "name": "north", "skew_ms": 0}, {"node": 2, "name": "south", "skew_ms": None}],
 }
 
 
@@ -48,6 +49,24 @@ def test_each_change_is_told_once() -> None:
         "warning is to serve the cluster and cannot: port 1883 is in use; it tries again",
     ]
     assert told() == []
+
+
+def test_a_clock_that_differs_is_told_once() -> None:
+    """And when it agrees again; nothing in between, nor while the node is away."""
+    status = dict(STATUS)
+    watch = ClusterWatch(lambda: status, list)
+    list(watch.look())
+    told: list[str] = []
+    for skew_ms in (500, 501, 9_000, 300, None, -700, 0, None, -1_234, -249):
+        status["nodes"] = [{"node": 2, "name": "so\x1bth", "skew_ms": skew_ms}]
+        told += [f"{skew_ms} {line.level} {line.text.partition(':')[0]}" for line in watch.look()]
+    name = one_line("so\x1bth")
+    assert told == [
+        f"501 warning the clock of {name} is 501 ms ahead of this node's",
+        f"0 notice the clock of {name} agrees with this node's again",
+        f"-1234 warning the clock of {name} is 1,234 ms behind this node's",
+        f"-249 notice the clock of {name} agrees with this node's again",
+    ]
 
 
 def test_a_member_that_has_ended_says_nothing() -> None:

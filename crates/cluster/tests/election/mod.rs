@@ -156,7 +156,7 @@ impl Election {
             }
             5 => {
                 let node = self.below(nodes) as usize;
-                self.nodes[node].failover.step_down();
+                self.nodes[node].failover.step_down(None);
             }
             _ => {}
         }
@@ -277,7 +277,7 @@ impl Election {
             Step::Serve => self.began += 1,
             Step::End(_) => node.ends_at_ms = Some(now_ms + extra_ms),
             // Whoever hears nothing for long enough stands for election.
-            Step::GiveUp => node.follow(node.term),
+            Step::GiveUp(_) => node.follow(node.term),
             Step::Draw(_) | Step::Nothing => {}
         }
     }

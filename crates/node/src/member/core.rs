@@ -1,17 +1,20 @@
 //! The replicas of all groups with their states: what is committed and on this disk is applied here.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
 
 use lapwing_cluster::{ClusterState, Entry};
-use lapwing_peer::{GroupNumber, JoinAsk, Link, NodeId};
-use lapwing_raft::{Position, Role, Snapshot};
+use lapwing_peer::{Batch, GroupNumber, NodeId};
+use lapwing_raft::{NotProposed, Position, Role, Snapshot};
 use lapwing_replica::{Body, Committed, Replica, Stop, Turn, Write};
 use lapwing_store::journal::JournalReader;
 
 use super::error::MemberError;
-use super::fetch;
-use super::joining::{Asked, Desk};
-use super::links::{ForSnapshot, Hear, Introduced, Own, level_of};
+use super::joining::Desk;
+use super::links::{ForSnapshot, Introduced, Own};
+use super::telling::Telling;
+use super::uncommitted::Uncommitted;
 use crate::data_groups::{DataGroups, Extents};
 use crate::log::Growth;
 use crate::replica::{GroupFault, ReplicaError, Started};
@@ -27,9 +30,13 @@ pub(super) struct Core {
     pub(super) data_groups: DataGroups,
     pub(super) cluster: ClusterState,
     pub(super) growth: Growth,
+    /// What nodes say of themselves.
+    pub(super) telling: Telling,
+    /// Batches that this node leads on with, and that wait for their commit.
+    pub(super) uncommitted: Uncommitted,
     /// Who waits for an entry of metadata.
     pub(super) desk: Desk,
-    reader: JournalReader,
+    pub(super) reader: JournalReader,
     /// Committed, and not applied: in order, by group.
     waiting: BTreeMap<GroupNumber, VecDeque<Committed>>,
     /// The last entry that each state has.
@@ -37,7 +44,7 @@ pub(super) struct Core {
     /// Who is connected, with what it said of itself.
     pub(super) introduced: BTreeMap<NodeId, Introduced>,
     /// What each node that was ever heard had drawn at its start, and in which boot.
-    starts: BTreeMap<NodeId, (u64, u64)>,
+    pub(super) starts: BTreeMap<NodeId, (u64, u64)>,
     /// Entries of metadata that did not hold, the newest first.
     refused: Vec<Entry>,
     /// Bytes of each group's entries since its log was shortened last.
@@ -53,7 +60,7 @@ pub(super) struct Core {
     /// A group whose state is to be another one, once that is on this disk: nothing is applied to it.
     installing: Option<GroupNumber>,
     /// Something is left for the next turn.
-    has_more: bool,
+    pub(super) has_more: bool,
     /// The first defect that a frame for a peer met.
     pub(super) failure: Option<MemberError>,
 }
@@ -69,6 +76,8 @@ impl Core {
             data_groups,
             cluster,
             growth,
+            telling: Telling::new(Instant::now()),
+            uncommitted: Uncommitted::default(),
             desk,
             reader,
             waiting,
@@ -87,10 +96,24 @@ impl Core {
         }
     }
 
+    /// Proposes a batch in a group.
+    ///
+    /// # Errors
+    /// As [`Replica::propose`].
+    pub(super) fn propose(&mut self, group: GroupNumber, batch: Arc<Batch>) -> Result<(), NotProposed> {
+        let first_sequence = batch.head().first_sequence;
+        self.replica.propose(group, batch)?;
+        self.uncommitted.appended(group, self.replica.status(group).term, first_sequence, Instant::now());
+        Ok(())
+    }
+
     /// Takes a turn of the replicas; gives what is to be written.
     pub(super) fn turn(&mut self) -> (Option<Write>, Turn) {
         let mut turn = self.replica.turn();
         for entry in turn.committed.drain(..) {
+            if let Body::Batch(batch) = &entry.body {
+                self.uncommitted.committed(entry.group, batch.head().first_sequence);
+            }
             self.waiting.entry(entry.group).or_default().push_back(entry);
         }
         self.stopped.extend(turn.stopped.iter().copied());
@@ -227,6 +250,11 @@ impl Core {
         self.refused.contains(entry)
     }
 
+    /// The first one counts.
+    pub(super) fn fail(&mut self, error: MemberError) {
+        self.failure.get_or_insert(error);
+    }
+
     /// Other members, and where they are: as the metadata has them, and who is connected as it says itself.
     pub(super) fn others(&self) -> Vec<(NodeId, Vec<String>)> {
         let own = self.own.node;
@@ -262,86 +290,5 @@ impl Found {
             applied: logs.iter().map(position).collect(),
             growth: Growth::of(extents, snapshot_bytes),
         }
-    }
-}
-
-impl Hear for Core {
-    fn say_hello(&self, link: Link, out: &mut Vec<u8>) {
-        self.own.say(level_of(&self.cluster), link, out);
-    }
-
-    fn for_snapshot(&mut self, link: ForSnapshot) {
-        self.for_snapshot.push(link);
-    }
-
-    fn judge(&self, hello: &lapwing_peer::Hello<'_>, link: Link) -> Result<Introduced, lapwing_peer::Refusal> {
-        if self.is_out(lapwing_cluster::NodeId(hello.node.value())) {
-            return Err(lapwing_peer::Refusal::Gone { node: hello.node });
-        }
-        let start = self.starts.get(&hello.node).filter(|(boot, _)| *boot == hello.boot).map(|(_, start)| *start);
-        self.own.judge(hello, link, &self.cluster, start)
-    }
-
-    fn opened(&mut self, introduced: &Introduced) {
-        let Introduced { node, boot, start, frame_bytes_max, window_bytes, .. } = introduced;
-        self.starts.insert(*node, (*boot, *start));
-        self.replica.connected(*node, *frame_bytes_max, *window_bytes);
-        self.introduced.insert(*node, introduced.clone());
-    }
-
-    fn closed(&mut self, peer: NodeId) {
-        self.introduced.remove(&peer);
-        self.replica.disconnected(peer);
-    }
-
-    fn frame(&mut self, peer: NodeId, frame: &lapwing_peer::Frame<'_>) -> Result<(), lapwing_replica::FrameFault> {
-        self.replica.frame(peer, frame)
-    }
-
-    fn expects(&self, peer: NodeId) -> bool {
-        let leader = self.replica.status(GroupNumber::METADATA).leader;
-        leader == u64::from(peer.value()) || leader == u64::from(self.own.node.value())
-    }
-
-    fn are_joining(&self) -> bool {
-        self.cluster.has_token(super::members::wall_ms())
-    }
-
-    fn asks(&mut self, ask: &JoinAsk<'_>) -> Option<u64> {
-        self.desk.ask(Asked::of(ask))
-    }
-
-    fn take_answer(&mut self, number: u64) -> Option<Vec<u8>> {
-        self.desk.take_answer(number)
-    }
-
-    fn left(&mut self, number: u64) {
-        self.desk.left(number);
-    }
-
-    fn is_out(&self, peer: NodeId) -> bool {
-        Core::is_out(self, lapwing_cluster::NodeId(peer.value()))
-    }
-
-    /// What has to be read from the journal is read once a turn: heartbeats do not wait for the rest.
-    fn fill(&mut self, peer: NodeId, bytes_max: usize, out: &mut Vec<u8>) {
-        match self.replica.fill(peer, bytes_max, out) {
-            Ok(None) => {}
-            Ok(Some(_)) if self.has_more => {}
-            Ok(Some(lacking)) => match fetch::batches(&self.reader, lacking) {
-                Ok(found) => {
-                    self.has_more = true;
-                    self.replica.provide(peer, lacking, found);
-                }
-                Err(error) => self.fail(error.into()),
-            },
-            Err(error) => self.fail(MemberError::Frame(error)),
-        }
-    }
-}
-
-impl Core {
-    fn fail(&mut self, error: MemberError) {
-        self.failure.get_or_insert(error);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -21,6 +22,8 @@ use crate::replica::{Preface, ReplicaError, WriteQueue, journal_group, write_clu
 
 /// How often the length of the log is looked after, and how often a full disk is tried again.
 const TEND_EVERY: Duration = Duration::from_millis(100);
+/// How often it is asked how much is free.
+const FREE_EVERY: Duration = Duration::from_secs(1);
 /// What compaction reads and writes in one go.
 const COMPACT_BYTES: u64 = 2 << 20;
 
@@ -64,6 +67,8 @@ pub(super) enum Word {
     Persisted(u64),
     /// How much room there is.
     Room { is_full: bool, is_low: bool, scale_bytes: u64 },
+    /// Bytes that are free where the data folder lies; `None`: nobody can tell.
+    Free(Option<u64>),
     /// A snapshot is durable, or could not be written.
     Snapshot(GroupNumber, Result<(Covered, u64), StoreError>),
     /// The snapshot from a leader counts, and a data group's state is the one in it.
@@ -83,6 +88,7 @@ pub(super) struct Disk {
 
 /// What the thread writes with.
 pub(super) struct DiskParts {
+    pub(super) dir: PathBuf,
     pub(super) log: LogWriter,
     pub(super) journal: JournalWriter,
     pub(super) reader: JournalReader,
@@ -93,6 +99,7 @@ pub(super) struct DiskParts {
 type Written = (GroupNumber, Result<(Covered, u64), StoreError>);
 
 struct DiskThread {
+    dir: PathBuf,
     log: LogWriter,
     journal: JournalWriter,
     reader: JournalReader,
@@ -103,6 +110,7 @@ struct DiskThread {
     states: BTreeMap<GroupNumber, DataGroupState>,
     persisted: u64,
     told_room: Option<(bool, bool, u64)>,
+    asked_free: Option<Instant>,
     words: Sender<Word>,
     bell: Bell,
     last_tend: Instant,
@@ -117,10 +125,11 @@ impl Disk {
     /// No thread can be had.
     pub(super) fn start(parts: DiskParts, bell: Bell) -> Result<Disk, MemberError> {
         let system = |source| MemberError::System { doing: "start a thread", source };
-        let DiskParts { log, journal, reader, data_groups } = parts;
+        let DiskParts { dir, log, journal, reader, data_groups } = parts;
         let (orders, waiting) = channel();
         let (words, heard) = channel();
         let thread = DiskThread {
+            dir,
             log,
             journal,
             queue: WriteQueue::new(reader.clone()),
@@ -130,6 +139,7 @@ impl Disk {
             states: BTreeMap::new(),
             persisted: 0,
             told_room: None,
+            asked_free: None,
             words,
             bell,
             last_tend: Instant::now(),
@@ -263,6 +273,7 @@ impl DiskThread {
             return Ok(());
         }
         self.last_tend = Instant::now();
+        self.tell_free();
         if let Some(snapshot) = self.snapshot.take_if(|snapshot| snapshot.is_finished()) {
             match snapshot.join() {
                 Ok((group, result)) => self.say(Word::Snapshot(group, result)),
@@ -323,6 +334,14 @@ impl DiskThread {
         if self.told_room.replace(room) != Some(room) {
             let (is_full, is_low, scale_bytes) = room;
             self.say(Word::Room { is_full, is_low, scale_bytes });
+        }
+    }
+
+    /// It waits for the disk as what is written does.
+    fn tell_free(&mut self) {
+        if self.asked_free.is_none_or(|asked| asked.elapsed() >= FREE_EVERY) {
+            self.asked_free = Some(Instant::now());
+            self.say(Word::Free(lapwing_files::free_bytes(&self.dir).ok()));
         }
     }
 

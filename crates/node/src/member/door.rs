@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 use lapwing_cluster::Entry;
+use lapwing_peer::NodeId;
 
 use super::error::MemberError;
 use super::lease::Lease;
@@ -24,8 +25,8 @@ pub(super) enum Order {
     NotServed,
     /// The last thread of a serving is over.
     ServingEnded,
-    /// Another node is to serve.
-    StepDown,
+    /// Another node is to serve: that one, or whichever is furthest.
+    StepDown(Option<NodeId>),
     /// Where this node stands.
     Status(SyncSender<MemberStatus>),
     /// This is to be an entry of metadata; it is told when it holds, or why it does not.

@@ -73,6 +73,12 @@ pub enum MemberError {
     /// It was proposed, and nobody can say what came of it.
     #[error("no answer came in time, and it may hold all the same: look with `lapwing cluster status`, then try again")]
     Unanswered,
+    /// Too many wait for what they had this node say.
+    #[error("{waiting} changes of the cluster wait to be taken already: try again")]
+    ManyWishes {
+        /// How many.
+        waiting: usize,
+    },
     /// A token could not be made.
     #[error(
         "this cluster's certificates are of an authority of its owner's, whose key is not here: have a certificate issued for \
@@ -85,6 +91,14 @@ pub enum MemberError {
     /// Nobody could serve in its place.
     #[error("no other node that votes is connected: there is nobody to serve in place of this one")]
     NoSuccessor,
+    /// The node that was named could not.
+    #[error("{name} cannot serve in place of this node: it {why}")]
+    NotSuccessor {
+        /// What people call it.
+        name: String,
+        /// What stands against it.
+        why: &'static str,
+    },
     /// Its thread has panicked: its state is unknown.
     #[error("a thread of the node stopped unexpectedly: this is a defect of Lapwing")]
     Panicked,
@@ -104,10 +118,11 @@ impl MemberError {
             MemberError::System { .. } => "system",
             MemberError::Frame(_) | MemberError::Panicked => "defect",
             MemberError::Refused { .. } => "refused_by_cluster",
-            MemberError::NoSuccessor => "no_successor",
+            MemberError::NoSuccessor | MemberError::NotSuccessor { .. } => "no_successor",
             MemberError::NotLeader { .. } => "not_leader",
             MemberError::Unsaid(_) => "not_taken",
             MemberError::Unanswered => "no_answer",
+            MemberError::ManyWishes { .. } => "too_many_changes",
             MemberError::NoAuthority => "no_authority",
             MemberError::Join(_) => "join",
             MemberError::Ended => "state",

@@ -15,9 +15,11 @@ mod error;
 mod fetch;
 mod figures;
 mod found;
+mod hearing;
 mod installing;
 mod join;
 mod joining;
+mod lanes;
 mod lease;
 mod links;
 mod members;
@@ -28,8 +30,11 @@ mod raft_thread;
 mod serving;
 mod settings;
 mod snapshots;
+mod start;
 mod status;
 mod table;
+mod telling;
+mod uncommitted;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -41,8 +46,6 @@ use std::time::Instant;
 
 use lapwing_cluster::{Ending, Entry, Token};
 use lapwing_peer::NodeId;
-use lapwing_replica::{Config as ReplicaConfig, GroupStart, NamedBatch, Replica};
-use lapwing_store::disk::OsDisk;
 use lapwing_store::random_bytes;
 use lapwing_transport::{PeerListener, PeerTls};
 
@@ -53,11 +56,11 @@ use crate::handle::Handle;
 use crate::life::Failure;
 use crate::metrics::Metric;
 use crate::opened_log::{KeptReader, LogReaders, MemberLog};
-use crate::replica::{self, Identity, Started, StartedLog};
+use crate::replica;
 use disk::{Disk, DiskParts};
 use door::Order;
 use joining::Desk;
-use links::{Links, Own};
+use links::Links;
 use moving::Moving;
 use pace::Pace;
 use raft_thread::{Clock, RaftThread, Room, TICK};
@@ -102,23 +105,24 @@ impl Member {
         settings.check(&config)?;
         let MemberLog { log, mut journal, reader, readers } = MemberLog::open(&config)?;
         let started = replica::start(&mut journal, &reader)?;
-        let own = own(&config, settings, &started)?;
+        let own = start::own(&config, settings, &started)?;
         let tls = PeerTls::load(&settings.files)?;
         settings::check_certificate(&tls, &own)?;
         let listener = PeerListener::bind(&settings.listen)?;
         let found = Found::of(&started, config.limits.log_snapshot_bytes);
-        let replica = replicas(&own, settings, &started)?;
+        let replica = start::replicas(&own, settings, &started)?;
         let readers = LogReaders {
             streams: readers,
             kept: Some(KeptReader { reader: reader.clone(), data_groups: started.data_groups.clone() }),
         };
         let event_loop = EventLoop::open()?;
-        let parts = DiskParts { log, journal, reader: reader.clone(), data_groups: started.data_groups };
+        let dir = config.data_dir.clone().unwrap_or_default();
+        let data_groups = started.data_groups;
+        let parts = DiskParts { dir: dir.clone(), log, journal, reader: reader.clone(), data_groups };
         let disk = Disk::start(parts, event_loop.bell())?;
         let system = |source| MemberError::System { doing: "watch the address for other nodes", source };
         let tls = Arc::new(tls);
         let links = Links::new(own.node, tls.clone(), listener, event_loop.registry()).map_err(system)?;
-        let dir = config.data_dir.clone().unwrap_or_default();
         let desk = Desk::new(found::own_authority(&dir, &settings.files.ca, own.cluster)?);
         let moving = Moving::new(own.clone(), tls, reader.clone(), settings.move_bytes_per_s, event_loop.bell());
         let core = Core::new(own, replica, reader, found, desk);
@@ -219,15 +223,13 @@ impl Member {
         Ok(figures::figures(&self.door.status()?))
     }
 
-    /// Lets another node serve; nothing where this one does not.
+    /// Lets another node serve: that one, or whichever is furthest; nothing where this one does not.
     ///
     /// # Errors
-    /// `NoSuccessor`: there is no other voter to be seen. `Ended`.
-    pub fn step_down(&self) -> Result<(), MemberError> {
-        if !self.door.status()?.has_successor() {
-            return Err(MemberError::NoSuccessor);
-        }
-        self.door.ask(Order::StepDown);
+    /// `NoSuccessor`: there is no other voter to be seen. `NotSuccessor`: the node that is named could not serve. `Ended`.
+    pub fn step_down(&self, to: Option<u8>) -> Result<(), MemberError> {
+        self.door.status()?.check_successor(to)?;
+        self.door.ask(Order::StepDown(to.and_then(NodeId::new)));
         Ok(())
     }
 
@@ -306,47 +308,4 @@ impl Drop for Member {
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, MemberError> {
     let spawned = Builder::new().name(name.into()).spawn(work);
     spawned.map_err(|source| MemberError::System { doing: "start a thread", source })
-}
-
-/// Who this node is. Its start is on disk when this returns: only then may anything be said of it.
-fn own(config: &Config, settings: &MemberConfig, started: &Started) -> Result<Own, MemberError> {
-    let dir = config.data_dir.as_deref().unwrap_or(std::path::Path::new(""));
-    let cluster = started.cluster.cluster().map(|(cluster, _)| cluster);
-    let identity = Identity::of(&OsDisk, dir, cluster)?;
-    let mut identity = identity.ok_or_else(|| MemberError::NoMember { dir: dir.into() })?;
-    let boot = identity.next_boot(&OsDisk, dir)?;
-    let start = random_bytes().map_err(replica::ReplicaError::from)?;
-    Ok(Own {
-        node: NodeId::new(identity.node.0).ok_or_else(|| MemberError::NoMember { dir: dir.into() })?,
-        cluster: identity.cluster.0,
-        folder: identity.folder.0,
-        boot: boot.0,
-        start: u64::from_le_bytes(start),
-        window_bytes: settings.tail_bytes / 2,
-        tables: settings::tables(config),
-        software: settings.software.clone(),
-        addresses: settings.advertise.clone(),
-    })
-}
-
-fn replicas(own: &Own, settings: &MemberConfig, started: &Started) -> Result<Replica, MemberError> {
-    let config = ReplicaConfig {
-        node: own.node,
-        seed: own.start,
-        heartbeat_ticks: settings.ticks(settings.heartbeat_ms),
-        election_ticks: settings.ticks(settings.election_ms),
-        tail_bytes: settings.tail_bytes,
-        window_bytes: own.window_bytes,
-    };
-    let start = |StartedLog { group, tail, waiting }: &StartedLog| {
-        let term =
-            |raft_index: u64| tail.entries.iter().find(|entry| entry.index == raft_index).map_or(0, |entry| entry.term);
-        let named = |(raft_index, batch): &(u64, Arc<lapwing_peer::Batch>)| NamedBatch {
-            raft_index: *raft_index,
-            term: term(*raft_index),
-            batch: batch.clone(),
-        };
-        GroupStart { group: *group, log: tail.clone(), batches: waiting.iter().map(named).collect() }
-    };
-    Ok(Replica::new(config, settings.timing(), started.logs.iter().map(start).collect())?)
 }

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender};
+use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use lapwing_cluster::{Ending, Entry, Role, Step};
-use lapwing_peer::{Batch, GroupNumber, List, Record};
+use lapwing_peer::{Batch, DiskRoom, GroupNumber, List, Record};
 use lapwing_store::journal::Covered;
 
 use super::core::Core;
@@ -15,6 +15,7 @@ use super::disk::{self, Disk, Word};
 use super::door::Order;
 use super::error::MemberError;
 use super::installing::Installing;
+use super::lanes::Lanes;
 use super::lease::Lease;
 use super::links::Links;
 use super::moving::Moving;
@@ -23,9 +24,8 @@ use super::pace::Pace;
 use super::serving::ServingOrder;
 use super::status::status;
 use crate::event_loop::EventLoop;
-use crate::log::{ShardLanes, now_us};
+use crate::log::now_us;
 use crate::niceness::come_soon;
-use crate::slot::DATA_GROUPS;
 
 /// Time between two ticks of the engines.
 pub(super) const TICK: Duration = Duration::from_millis(20);
@@ -33,8 +33,6 @@ pub(super) const TICK: Duration = Duration::from_millis(20);
 const TEND_EVERY: Duration = Duration::from_millis(100);
 /// How long others may take to lead what this node led, when it ends.
 const HAND_OVER_MAX: Duration = Duration::from_secs(1);
-/// How long what was handed over may wait for its commit when a serving ends.
-const SETTLE_MAX: Duration = Duration::from_secs(2);
 
 /// The thread's state; [`RaftThread::run`] is its life.
 pub(super) struct RaftThread {
@@ -81,15 +79,14 @@ pub(super) struct Room {
     pub(super) scale_bytes: u64,
 }
 
-/// The lanes of a serving, and whom to tell when it is over.
-pub(super) struct Lanes {
-    lanes: ShardLanes,
-    done: SyncSender<()>,
-    /// This node leads no longer: nothing that comes is taken, and nothing that waits is told as committed.
-    is_lost: bool,
-    /// Of each data group, in which this node leads it while they are taken.
-    terms: [u64; DATA_GROUPS as usize],
-    stopping_since: Option<Instant>,
+impl Room {
+    fn named(self) -> DiskRoom {
+        match self {
+            Room { is_full: true, .. } => DiskRoom::Full,
+            Room { is_low: true, .. } => DiskRoom::Low,
+            Room { .. } => DiskRoom::Enough,
+        }
+    }
 }
 
 impl RaftThread {
@@ -167,10 +164,12 @@ impl RaftThread {
                 Word::Persisted(write) => self.core.replica.persisted(write),
                 Word::Room { is_full, is_low, scale_bytes } => {
                     self.room = Room { is_full, is_low, scale_bytes };
+                    self.core.telling.room = self.room.named();
                     self.core.replica.set_space(!is_full);
                     self.moving.set_low(is_low || is_full);
                     self.tell_room();
                 }
+                Word::Free(free_bytes) => self.core.telling.free_bytes = free_bytes,
                 Word::Snapshot(group, written) => self.written(group, written),
                 Word::Installed(group) => self.installed(group),
                 Word::Failed(error) => return Err(error),
@@ -179,35 +178,21 @@ impl RaftThread {
         Ok(has_any)
     }
 
-    fn tell_room(&self) {
-        let Room { is_full, is_low, scale_bytes } = self.room;
-        if let Some(Lanes { lanes, .. }) = &self.lanes {
-            lanes.note_room(is_full, is_low, scale_bytes);
-        }
-    }
-
     fn take_orders(&mut self) -> bool {
         let mut has_any = false;
         while let Ok(order) = self.orders.try_recv() {
             has_any = true;
             match order {
-                Order::Lanes(wiring, done) => {
-                    let lanes = ShardLanes::new(wiring);
-                    // It may have been decided meanwhile that another node serves.
-                    let is_lost = self.core.replica.serving() != Role::Active;
-                    let terms = self.core.terms();
-                    self.lanes = Some(Lanes { lanes, done, is_lost, terms, stopping_since: None });
-                    self.tell_room();
-                }
+                Order::Lanes(wiring, done) => self.take_lanes(wiring, done),
                 Order::NotServed => {
-                    self.core.replica.step_down();
+                    self.core.replica.step_down(None);
                     self.core.replica.serving_ended();
                 }
                 Order::ServingEnded => {
                     self.farewell_in = None;
                     self.core.replica.serving_ended();
                 }
-                Order::StepDown => self.core.replica.step_down(),
+                Order::StepDown(to) => self.core.replica.step_down(to),
                 // Whoever asked may have gone.
                 Order::Status(reply) => drop(reply.send(status(&self.core, &self.links, &self.moving))),
                 Order::Say(entry, reply) => self.take_wish(entry, reply),
@@ -215,39 +200,6 @@ impl RaftThread {
             }
         }
         has_any
-    }
-
-    /// Proposes what the shards have handed over.
-    fn gather(&mut self) -> Result<bool, MemberError> {
-        let Some(Lanes { lanes, is_lost, .. }) = &mut self.lanes else { return Ok(false) };
-        let now = Instant::now();
-        // What the others have and this disk does not is in memory: no more than fits is taken.
-        let is_full = self.core.replica.is_tail_full();
-        if !self.pace.opens(lanes.is_under_way(), is_full, now) {
-            return Ok(false);
-        }
-        if *is_lost {
-            lanes.discard();
-            return Ok(false);
-        }
-        let batches = lanes.gather(now_us()).map_err(MemberError::Frame)?;
-        let has_any = !batches.is_empty();
-        if has_any {
-            self.pace.took(now);
-        }
-        for (data_group, batch) in batches {
-            let group = GroupNumber::new(data_group as u8).expect("a data group's number");
-            if self.core.replica.propose(group, batch).is_err() {
-                // Another node leads, or will: nothing of this serving is acknowledged any more.
-                self.lose_lanes();
-                return Ok(true);
-            }
-        }
-        Ok(has_any)
-    }
-
-    fn lose_lanes(&mut self) {
-        self.lanes.iter_mut().for_each(|lanes| lanes.is_lost = true);
     }
 
     fn tick(&mut self) -> Result<(), MemberError> {
@@ -277,12 +229,13 @@ impl RaftThread {
                     self.tell_serving(ServingOrder::End(ending));
                 }
             }
-            Step::Nothing | Step::Draw(_) | Step::GiveUp => {}
+            Step::Nothing | Step::Draw(_) | Step::GiveUp(_) => {}
         }
         if std::mem::take(&mut self.core.has_new_members) {
             let others = self.core.others();
             self.links.set_members(others.iter().map(|(node, addresses)| (*node, addresses.as_slice())));
         }
+        self.core.tell(now);
         self.links.cut_who_is_out(self.event_loop.registry(), &mut self.core);
         self.tend_desk();
         self.links.tick(self.event_loop.registry(), &mut self.core, now);
@@ -328,7 +281,7 @@ impl RaftThread {
         let batch = Batch::of(self.core.cluster.applied() + 1, &List::from_slice(&[record]));
         let batch = Arc::new(batch.map_err(MemberError::Frame)?);
         // Where it is refused another node leads, and has the same to say.
-        let _ = self.core.replica.propose(GroupNumber::METADATA, batch);
+        let _ = self.core.propose(GroupNumber::METADATA, batch);
         Ok(())
     }
 
@@ -347,23 +300,5 @@ impl RaftThread {
         self.core.apply()?;
         self.settle_lanes();
         Ok(())
-    }
-
-    /// Tells the shards how far it has come, and who serves no more when all of that is over.
-    fn settle_lanes(&mut self) {
-        let Some(Lanes { lanes, done, is_lost, terms, stopping_since }) = &mut self.lanes else { return };
-        // A group that was led by another node meanwhile may lack what was handed over for it, and have what came behind that.
-        *is_lost |= self.core.replica.observed().leads != u16::MAX || self.core.terms() != *terms;
-        if !*is_lost {
-            lanes.applied(|data_group| self.core.applied_sequence(data_group));
-        }
-        if !lanes.is_stopping() {
-            return;
-        }
-        let since = *stopping_since.get_or_insert_with(Instant::now);
-        if *is_lost || lanes.is_settled() || since.elapsed() > SETTLE_MAX {
-            let _ = done.send(());
-            self.lanes = None;
-        }
     }
 }

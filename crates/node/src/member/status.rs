@@ -1,12 +1,15 @@
 //! Where a member stands, for people and for load balancers.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use lapwing_cluster::{Role, Standing};
-use lapwing_peer::GroupNumber;
+use lapwing_peer::{DiskRoom, GroupNumber, NodeId};
+use lapwing_raft::Role as RaftRole;
 use serde::Serialize;
 
 use super::core::Core;
+use super::error::MemberError;
 use super::links::Links;
 use super::moving::Moving;
 
@@ -31,6 +34,13 @@ pub struct MemberStatus {
     pub behind: u64,
     /// Bytes of entries in the logs that no snapshot has let go of, all data groups together.
     pub log_bytes: u64,
+    /// For how long the oldest batch has waited for its commit, of the groups that this node leads, in milliseconds; `None`: it
+    /// leads none.
+    pub uncommitted_age_ms: Option<u64>,
+    /// Elections that this node has stood for since its start, in all groups.
+    pub elections: u64,
+    /// Tokens and removals that were refused because so many waited.
+    pub changes_refused: u64,
     /// Everybody who belongs to the cluster.
     pub nodes: Vec<NodeStatus>,
     /// Groups whose replica here has stopped, and why.
@@ -47,10 +57,30 @@ pub struct MemberStatus {
 }
 
 impl MemberStatus {
-    /// Whether another voter is there, who could serve.
-    pub(super) fn has_successor(&self) -> bool {
-        let could_serve = |node: &NodeStatus| node.node != self.node && node.standing == "voter" && node.is_connected;
-        self.nodes.iter().any(could_serve)
+    /// Whether the node of that number could serve, or any other one.
+    ///
+    /// # Errors
+    /// `NoSuccessor`: there is none. `NotSuccessor`: that one could not.
+    pub(super) fn check_successor(&self, to: Option<u8>) -> Result<(), MemberError> {
+        let Some(to) = to else {
+            let is_any = self.nodes.iter().any(|node| self.why_no_successor(node).is_none());
+            return if is_any { Ok(()) } else { Err(MemberError::NoSuccessor) };
+        };
+        let found = self.nodes.iter().find(|node| node.node == to);
+        let why = found.map_or(Some("does not belong to the cluster"), |node| self.why_no_successor(node));
+        let name = || found.map_or_else(|| format!("node {to}"), |node| node.name.clone());
+        why.map_or(Ok(()), |why| Err(MemberError::NotSuccessor { name: name(), why }))
+    }
+
+    /// What keeps a node from serving in place of this one.
+    fn why_no_successor(&self, node: &NodeStatus) -> Option<&'static str> {
+        match node {
+            _ if node.node == self.node => Some("is the one that is to step down"),
+            _ if node.standing == "gone" => Some("was removed from the cluster"),
+            _ if node.standing != "voter" => Some("has no vote"),
+            _ if !node.is_connected => Some("is not connected"),
+            _ => None,
+        }
     }
 }
 
@@ -74,6 +104,17 @@ pub struct NodeStatus {
     /// As the leader of the metadata group sees it: entries of Raft that it lacks, all groups together. `None`: this node does
     /// not lead, or does not know.
     pub behind: Option<u64>,
+    /// As the leader of the metadata group sees it: whether it lacks more of any group than who votes may lack, or does not belong
+    /// to one yet. `None`: this node does not lead.
+    pub is_catching_up: Option<bool>,
+    /// Of the disk that its data folder lies on, as it says itself: `ok`, `low` or `full`. `None`: it is not connected.
+    pub disk: Option<&'static str>,
+    /// Bytes that are free there; `None`: it cannot tell, or is not connected.
+    pub disk_free_bytes: Option<u64>,
+    /// Its wall clock less this node's, in milliseconds.
+    pub skew_ms: Option<i64>,
+    /// Bytes of entries that this node has sent it since its start.
+    pub sent_bytes: u64,
 }
 
 /// As this node sees it now.
@@ -97,7 +138,10 @@ pub(super) fn status(core: &Core, links: &Links, moving: &Moving) -> MemberStatu
             .map(|group| core.replica.status(group).commit.saturating_sub(core.applied(group).index))
             .sum(),
         log_bytes: core.unpurged_bytes.values().sum(),
-        nodes: nodes(core),
+        uncommitted_age_ms: uncommitted_age_ms(core),
+        elections: core.replica.counters().elections,
+        changes_refused: core.desk.crowded_out,
+        nodes: core.cluster.members().map(|member| node(core, member)).collect(),
         stopped: core.stopped.iter().map(|(group, stop)| (group.value(), stop.to_string())).collect(),
         moved: moving.counts.named(),
         not_moved: moving.last_refusal.clone(),
@@ -106,11 +150,12 @@ pub(super) fn status(core: &Core, links: &Links, moving: &Moving) -> MemberStatu
     }
 }
 
-fn nodes(core: &Core) -> Vec<NodeStatus> {
-    let is_connected =
-        |node| node == core.own.node.value() || core.introduced.keys().any(|connected| connected.value() == node);
-    let node = |member: &lapwing_cluster::Member| NodeStatus {
-        node: member.id.0,
+fn node(core: &Core, member: &lapwing_cluster::Member) -> NodeStatus {
+    let number = member.id.0;
+    let id = NodeId::new(number);
+    let (room, free_bytes, skew_ms) = said(core, number);
+    NodeStatus {
+        node: number,
         name: member.said.name.clone(),
         zone: member.said.zone.clone(),
         standing: match member.standing {
@@ -120,10 +165,39 @@ fn nodes(core: &Core) -> Vec<NodeStatus> {
         },
         addresses: member.said.addresses.clone(),
         release: member.said.release.clone(),
-        is_connected: is_connected(member.id.0),
-        behind: behind(core, member.id.0),
+        is_connected: id.is_some_and(|id| id == core.own.node || core.introduced.contains_key(&id)),
+        behind: behind(core, number),
+        is_catching_up: is_catching_up(core, number).filter(|_| member.standing != Standing::Gone),
+        disk: room.map(DiskRoom::name),
+        disk_free_bytes: free_bytes,
+        skew_ms,
+        sent_bytes: id.and_then(|id| core.replica.appended_bytes().get(&id)).copied().unwrap_or(0),
+    }
+}
+
+/// What a node says of its disk, and how far its clock is from this one's.
+fn said(core: &Core, node: u8) -> (Option<DiskRoom>, Option<u64>, Option<i64>) {
+    if node == core.own.node.value() {
+        return (Some(core.telling.room), core.telling.free_bytes, Some(0));
+    }
+    let heard = NodeId::new(node).and_then(|node| core.telling.heard(node));
+    heard.map_or((None, None, None), |heard| (Some(heard.told.room), heard.told.free_bytes, Some(heard.skew_ms)))
+}
+
+fn uncommitted_age_ms(core: &Core) -> Option<u64> {
+    let leads = |group| {
+        let status = core.replica.status(group);
+        (status.role == RaftRole::Leader).then_some(status.term)
     };
-    core.cluster.members().map(node).collect()
+    let leads_any = GroupNumber::all().any(|group| leads(group).is_some());
+    leads_any.then(|| core.uncommitted.age(leads, Instant::now()).as_millis() as u64)
+}
+
+/// Whether a node lacks more than next to nothing of the groups that this one leads, if that is all of them.
+fn is_catching_up(core: &Core, node: u8) -> Option<bool> {
+    let leads_all = core.replica.observed().leads == u16::MAX;
+    let has_all = || node == core.own.node.value() || core.replica.has_caught_up(node);
+    leads_all.then(|| !has_all())
 }
 
 /// What a node lacks of the groups that this one leads, if that is all of them.

@@ -65,6 +65,11 @@ impl Metric {
         Metric { name, help, kind: MetricKind::Gauge, labels: Vec::new(), value: value as f64 }
     }
 
+    /// A gauge of a time, whole or not.
+    pub(crate) fn seconds(name: &'static str, help: &'static str, value: f64) -> Self {
+        Metric { name, help, kind: MetricKind::Gauge, labels: Vec::new(), value }
+    }
+
     pub(crate) fn with(mut self, label: &'static str, value: impl Into<String>) -> Self {
         self.labels.push((label, value.into()));
         self

@@ -42,6 +42,7 @@ mod members_removed;
 mod members_snapshot;
 mod message_expiry;
 mod named_entries;
+mod newcomer;
 mod notices;
 mod one_offs;
 mod operators;

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use lapwing_authority::{Authority, NodeKey};
-use lapwing_node::{Config, Extensions, Handle, Member, MemberConfig, MemberError, found_together};
+use lapwing_cluster::Token;
+use lapwing_node::{
+    Config, Extensions, Handle, Member, MemberConfig, MemberError, MemberStatus, NodeStatus, found_together,
+};
 
 use crate::config;
 
@@ -60,14 +63,14 @@ impl Marsh {
         Member::start(config, settings, Box::new(|| Ok(Extensions::default())))
     }
 
-    /// Times are short: nobody waits for an election longer than it takes.
+    /// As real ones are: where the machine is busy nobody is elected because of that.
     pub fn settings(&self, node: usize) -> MemberConfig {
         let address = self.addresses[node];
         let file = |name: &str| self.dir.path().join(name);
         let (certificate, key) = (file(&format!("{}.pem", node + 1)), file(&format!("{}.key", node + 1)));
         let front = vec![self.fronts[node].clone()];
         let mut settings = MemberConfig::new(vec![address], front, certificate, key, file("ca.pem"));
-        (settings.heartbeat_ms, settings.election_ms) = (100, 500);
+        (settings.heartbeat_ms, settings.election_ms) = (100, 1_000);
         (self.change)(&mut settings);
         settings
     }
@@ -118,6 +121,21 @@ pub fn active(members: &[Option<Member>]) -> (usize, Arc<Handle>) {
     }
 }
 
+/// Has this one serve: whoever does instead is asked to step down for it, again where it came to nothing.
+pub fn serve_at(members: &[Option<Member>], wanted: usize) -> Arc<Handle> {
+    let begun = Instant::now();
+    loop {
+        let (place, handle) = active(members);
+        if place == wanted {
+            return handle;
+        }
+        drop(handle);
+        let asked = members[place].as_ref().expect("it runs").step_down(Some(wanted as u8 + 1));
+        assert!(begun.elapsed() < PATIENCE, "{wanted} never serves, {asked:?}: {:#?}", statuses(members));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 pub fn statuses(members: &[Option<Member>]) -> Vec<String> {
     members.iter().flatten().map(|member| format!("{:?}", member.status())).collect()
 }
@@ -129,4 +147,34 @@ pub fn until(what: &str, members: &[Option<Member>], is_so: impl Fn() -> bool) {
         assert!(begun.elapsed() < PATIENCE, "never {what}: {:#?}", statuses(members));
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// As that one sees it.
+pub fn status(members: &[Option<Member>], place: usize) -> MemberStatus {
+    members[place].as_ref().expect("it runs").status().expect("it answers")
+}
+
+/// What a status says of a node.
+pub fn seen(status: &MemberStatus, node: u8) -> Option<&NodeStatus> {
+    status.nodes.iter().find(|seen| seen.node == node)
+}
+
+/// Asks whoever serves; who did when that was looked at may do so no more, and then the next one is asked.
+pub fn led<T>(
+    members: &[Option<Member>],
+    ask: impl Fn(usize, &Member) -> Result<T, MemberError>,
+) -> Result<T, MemberError> {
+    let begun = Instant::now();
+    loop {
+        let (place, _) = active(members);
+        match ask(place, members[place].as_ref().expect("it serves")) {
+            Err(MemberError::NotLeader { .. }) if begun.elapsed() < PATIENCE => {}
+            asked => return asked,
+        }
+    }
+}
+
+/// A token of whoever serves.
+pub fn token(members: &[Option<Member>]) -> Token {
+    led(members, |_, leader| leader.make_token()).expect("a token")
 }

@@ -1,14 +1,16 @@
 //! Three members of a cluster in one process, over real sockets and certificates: one serves, the others stand by.
 
 use std::path::Path;
+use std::time::Instant;
 
 use lapwing_codec::{QoS, SubscriptionOptions};
 use lapwing_node::{
-    Config, Extensions, Handle, Member, MemberConfig, NewCluster, NodeError, OpenedLog, found_cluster, own_files,
+    Config, Extensions, Handle, Member, MemberConfig, NewCluster, NodeError, NodeStatus, OpenedLog, found_cluster,
+    own_files,
 };
 
 use crate::client::Client;
-use crate::marsh::{Marsh, active, certify, on_disk, until};
+use crate::marsh::{Marsh, active, certify, on_disk, seen, serve_at, status, until};
 use crate::packets::lasting;
 
 const QOS1: SubscriptionOptions = SubscriptionOptions::new(QoS::AtLeastOnce);
@@ -102,7 +104,7 @@ fn who_steps_down_stands_by() {
     let (first, handle) = active(&members);
     crate::connect(&handle, "publisher").publish_retained("state", b"1");
     drop(handle);
-    members[first].as_ref().expect("it runs").step_down().expect("somebody else");
+    members[first].as_ref().expect("it runs").step_down(None).expect("somebody else");
     let another = |place: usize| place != first && members[place].as_ref().is_some_and(|one| one.serving().is_some());
     until("another one", &members, || (0..3).any(another));
     let (place, handle) = active(&members);
@@ -110,6 +112,76 @@ fn who_steps_down_stands_by() {
     let mut client = crate::connect(&handle, "reader");
     client.subscribe("state", QOS1);
     assert_eq!(client.receive().payload, b"1");
+}
+
+/// Is the node that was named the one that serves next, whichever that is; and is it said why one cannot?
+#[test]
+fn a_successor_can_be_named() {
+    let marsh = Marsh::new(3);
+    let mut members = marsh.start_all();
+    for wanted in [2, 0, 1] {
+        serve_at(&members, wanted);
+    }
+    let (place, _) = active(&members);
+    let refused = |members: &[Option<Member>], to: usize| {
+        let words = members[place].as_ref().expect("it runs").step_down(Some(to as u8 + 1)).expect_err("it cannot");
+        assert_eq!(words.code(), "no_successor");
+        words.to_string()
+    };
+    assert!(refused(&members, place).contains("is the one that is to step down"));
+    assert!(refused(&members, 8).contains("node 9 cannot serve in place of this node: it does not belong"));
+    let away = (place + 1) % 3;
+    members[away].take().expect("it ran").stop().expect("it ends well");
+    until("away", &members, || !seen(&status(&members, place), away as u8 + 1).is_some_and(|seen| seen.is_connected));
+    assert!(refused(&members, away).contains("is not connected"));
+}
+
+/// Does each node know of each other one's disk and clock, and the one that serves how far they are; and are these metrics?
+#[test]
+fn nodes_tell_of_themselves() {
+    let begun = Instant::now();
+    let marsh = Marsh::new(3);
+    let mut members = marsh.start_all();
+    let (_, handle) = active(&members);
+    crate::connect(&handle, "publisher").publish_acked("t/a", b"1");
+    drop(handle);
+    let is_told =
+        |node: &NodeStatus| node.disk == Some("ok") && node.disk_free_bytes > Some(0) && node.skew_ms.is_some();
+    until("told", &members, || (0..3).all(|place| status(&members, place).nodes.iter().all(is_told)));
+    // One clock: it reads as another one for no longer than a word was on its way.
+    let skew_ms =
+        |place: usize| status(&members, place).nodes.iter().filter_map(|node| node.skew_ms).max().unwrap_or(0);
+    assert!((0..3).all(|place| u128::from(skew_ms(place).unsigned_abs()) <= begun.elapsed().as_millis()));
+    until("caught up", &members, || {
+        let status = status(&members, active(&members).0);
+        status.nodes.iter().all(|node| node.behind == Some(0) && node.is_catching_up == Some(false))
+            && status.uncommitted_age_ms == Some(0)
+    });
+    let (place, _) = active(&members);
+    let found = status(&members, place);
+    assert!(found.elections >= 17, "{found:?}");
+    assert!(found.nodes.iter().all(|node| (node.sent_bytes > 0) == (node.node != found.node)), "{found:?}");
+    let metrics = members[place].as_ref().expect("it runs").metrics().expect("it answers");
+    let count = |name: &str| metrics.iter().filter(|metric| metric.name == name).count();
+    for (name, samples) in [
+        ("lapwing_cluster_elections_total", 1),
+        ("lapwing_cluster_uncommitted_age_seconds", 1),
+        ("lapwing_cluster_appended_bytes_total", 3),
+        ("lapwing_cluster_snapshots_total", 2),
+        ("lapwing_cluster_disk_free_bytes", 3),
+        ("lapwing_cluster_skew_seconds", 3),
+        ("lapwing_cluster_log_bytes", 1),
+    ] {
+        assert_eq!(count(name), samples, "{name}");
+    }
+    // Who is away says nothing any more.
+    let away = (place + 1) % 3;
+    members[away].take().expect("it ran").stop().expect("it ends well");
+    until("forgotten", &members, || {
+        let status = status(&members, place);
+        let node = seen(&status, away as u8 + 1).expect("a member");
+        node.disk.is_none() && node.disk_free_bytes.is_none() && node.skew_ms.is_none()
+    });
 }
 
 /// One of three alone serves nobody; with a second one it goes on with everything.

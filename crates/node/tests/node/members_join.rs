@@ -3,83 +3,22 @@
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lapwing_cluster::Token;
 use lapwing_codec::{QoS, SubscriptionOptions};
-use lapwing_node::{
-    Config, Extensions, Joined, Member, MemberConfig, MemberError, MemberStatus, NewCluster, NewNode, NodeStatus,
-    found_cluster, join_cluster, own_files,
-};
+use lapwing_node::Member;
 use lapwing_transport::PeerStream;
 
 use crate::client::Client;
-use crate::marsh::{Marsh, PATIENCE, active, on_disk, until};
+use crate::marsh::{Marsh, PATIENCE, active, led, seen, status, token, until};
+use crate::newcomer::{Newcomer, founded};
 use crate::packets::lasting;
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
 
 fn wall_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("behind 1970").as_millis() as u64
-}
-
-/// Somebody who wants to be a node.
-struct Newcomer {
-    config: Config,
-    address: SocketAddr,
-    name: String,
-}
-
-impl Newcomer {
-    fn new(dir: &Path, name: &str) -> Newcomer {
-        let held = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = held.local_addr().expect("an address");
-        Newcomer { config: on_disk(&dir.join(name)), address, name: name.into() }
-    }
-
-    fn join(&self, token: &str) -> Result<Joined, MemberError> {
-        let new = NewNode {
-            name: self.name.clone(),
-            addresses: vec![self.address.to_string()],
-            zone: String::new(),
-            release: "lapwing".into(),
-        };
-        join_cluster(&self.config, token, &new)
-    }
-
-    fn refused(&self, token: &str) -> String {
-        let words = self.join(token).expect_err("it may not join").to_string();
-        assert!(!words.contains('\n'), "{words}");
-        words
-    }
-
-    fn dir(&self) -> &Path {
-        self.config.data_dir.as_deref().expect("a folder")
-    }
-
-    fn start(&self) -> Member {
-        let files = own_files(self.dir());
-        let front = vec![self.address.to_string()];
-        let mut settings = MemberConfig::new(vec![self.address], front, files.certificate, files.key, files.ca);
-        (settings.heartbeat_ms, settings.election_ms) = (100, 500);
-        Member::start(self.config.clone(), &settings, Box::new(|| Ok(Extensions::default())))
-            .expect("a member's folder")
-    }
-}
-
-pub fn status(members: &[Option<Member>], place: usize) -> MemberStatus {
-    members[place].as_ref().expect("it runs").status().expect("it answers")
-}
-
-pub fn seen(status: &MemberStatus, node: u8) -> Option<&NodeStatus> {
-    status.nodes.iter().find(|seen| seen.node == node)
-}
-
-/// A token of whoever serves.
-fn token(members: &[Option<Member>]) -> Token {
-    let (place, _) = active(members);
-    members[place].as_ref().expect("it serves").make_token().expect("a token")
 }
 
 /// Does a token make one node a member, which all list, which learns in all groups and is connected; and nobody a second time?
@@ -122,15 +61,14 @@ fn no_other_token_does() {
     let marsh = Marsh::new(3);
     let members = marsh.start_all();
     let newcomer = Newcomer::new(marsh.dir.path(), "east");
-    let (place, _) = active(&members);
-    let leader = members[place].as_ref().expect("it serves");
-    let old = leader.make_token_at(wall_ms() - 2 * HOUR_MS).expect("a token");
+    let made_at = |made_at_ms| led(&members, |_, leader| leader.make_token_at(made_at_ms)).expect("a token");
+    let old = made_at(wall_ms() - 2 * HOUR_MS);
     assert!(newcomer.refused(&old.to_text()).contains("older than an hour"), "and nobody may join");
-    let good = leader.make_token().expect("a token");
+    let good = token(&members);
     let mangled = good.to_text().replace("lapwing1-", "lapwing1-A");
     assert!(newcomer.refused(&mangled).contains("mangled"));
     assert!(newcomer.refused("sesame").contains("this is no token"));
-    let old = leader.make_token_at(wall_ms() - HOUR_MS - 60_000).expect("a token");
+    let old = made_at(wall_ms() - HOUR_MS - 60_000);
     let words = newcomer.refused(&old.to_text());
     assert!(words.contains("s old, and good for an hour") || words.contains("not known here"), "{words}");
     let nobodys = Token::new(good.address.clone(), good.authority, [8; 32]);
@@ -140,9 +78,9 @@ fn no_other_token_does() {
     let held = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let gone = Token::new(held.to_string(), good.authority, *good.secret());
     assert!(newcomer.refused(&gone.to_text()).contains("cannot reach"));
-    assert_eq!(status(&members, place).nodes.len(), 3);
+    assert!((0..3).all(|place| status(&members, place).nodes.len() == 3));
     // Nothing of that has used up the good one, nor the folder.
-    assert_eq!(newcomer.join(&good.to_text()).expect("it joins").node, 4);
+    assert_eq!(newcomer.joins(&good.to_text()), 4);
 }
 
 /// A member that does not lead is asked: does it send on to who does?
@@ -159,9 +97,11 @@ fn any_member_can_be_asked() {
         words.contains("not known here")
     });
     let at_other = Token::new(other.address().to_string(), good.authority, *good.secret());
-    assert_eq!(Newcomer::new(marsh.dir.path(), "east").join(&at_other.to_text()).expect("it joins").node, 4);
-    let refused = other.make_token().expect_err("it does not lead").to_string();
-    assert!(refused.contains("leads the cluster: do it there"), "{refused}");
+    assert_eq!(Newcomer::new(marsh.dir.path(), "east").joins(&at_other.to_text()), 4);
+    let sends_on = |member: &Member| {
+        member.make_token().is_err_and(|error| error.to_string().contains("leads the cluster: do it there"))
+    };
+    until("sent on for a token", &members, || members.iter().flatten().any(sends_on));
 }
 
 /// Tables that differ, a name that is taken, a folder that is in use: is the first one named, and is nothing used up?
@@ -192,7 +132,7 @@ fn a_newcomer_fits_in() {
     // As a crash leaves it that came before the identity.
     std::fs::remove_file(newcomer.dir().join("cluster.json")).expect("there was one");
     newcomer.name = "again".into();
-    assert_eq!(newcomer.join(&token(&members).to_text()).expect("anew").node, 3);
+    assert_eq!(newcomer.joins(&token(&members).to_text()), 3, "anew");
 
     let used = Newcomer::new(marsh.dir.path(), "used");
     let alone = lapwing_node::Handle::start(used.config.clone()).expect("a node");
@@ -236,7 +176,7 @@ fn guests_are_bounded() {
     until("one too many", &members, || status(&members, 0).cuts.get("strangers").copied() == Some(1));
     drop(guests);
     until("they are gone", &members, || status(&members, 0).cuts.values().sum::<u64>() >= 9);
-    assert_eq!(Newcomer::new(marsh.dir.path(), "east").join(&token.to_text()).expect("it joins").node, 2);
+    assert_eq!(Newcomer::new(marsh.dir.path(), "east").joins(&token.to_text()), 2);
 }
 
 /// Strangers come while somebody may join, with rubbish before and behind the handshake: are they cut and counted, and goes
@@ -263,25 +203,16 @@ fn rubbish_is_cut_and_counted() {
     }
     let (_, handle) = active(&members);
     crate::connect(&handle, "publisher").publish_acked("t/a", b"as before");
-    assert_eq!(Newcomer::new(marsh.dir.path(), "east").join(&token.to_text()).expect("it joins").node, 2);
+    assert_eq!(Newcomer::new(marsh.dir.path(), "east").joins(&token.to_text()), 2);
 }
 
 /// A cluster that was founded, as people do it: does somebody join, and does its folder open as a member's?
 #[test]
 fn a_founded_cluster_is_joined() {
     let dir = tempfile::tempdir().expect("a folder");
-    let founder = Newcomer::new(dir.path(), "north");
-    let new = NewCluster {
-        cluster_name: "marsh".into(),
-        node_name: "north".into(),
-        addresses: vec![founder.address.to_string()],
-        zone: String::new(),
-        release: "lapwing".into(),
-    };
-    found_cluster(&founder.config, &new).expect("founded");
-    let mut members = vec![Some(founder.start())];
+    let mut members = founded(dir.path());
     let east = Newcomer::new(dir.path(), "east");
-    assert_eq!(east.join(&token(&members).to_text()).expect("it joins").node, 2);
+    assert_eq!(east.joins(&token(&members).to_text()), 2);
     members.push(Some(east.start()));
     until("connected, and in all groups", &members, || {
         seen(&status(&members, 0), 2).is_some_and(|seen| seen.is_connected && seen.behind.is_some())
@@ -293,16 +224,7 @@ fn a_founded_cluster_is_joined() {
 #[test]
 fn who_has_joined_takes_over() {
     let dir = tempfile::tempdir().expect("a folder");
-    let founder = Newcomer::new(dir.path(), "north");
-    let new = NewCluster {
-        cluster_name: "marsh".into(),
-        node_name: "north".into(),
-        addresses: vec![founder.address.to_string()],
-        zone: String::new(),
-        release: "lapwing".into(),
-    };
-    found_cluster(&founder.config, &new).expect("founded");
-    let mut members = vec![Some(founder.start())];
+    let mut members = founded(dir.path());
     let (_, handle) = active(&members);
     let (mut keeper, _) = Client::connect_with(&handle, &lasting("keeper"));
     keeper.subscribe("t/#", SubscriptionOptions::new(QoS::AtLeastOnce));
@@ -312,11 +234,9 @@ fn who_has_joined_takes_over() {
     drop((publisher, handle));
     for name in ["east", "west"] {
         let newcomer = Newcomer::new(dir.path(), name);
-        let joined = newcomer.join(&token(&members).to_text()).expect("it joins");
+        let node = newcomer.joins(&token(&members).to_text());
         members.push(Some(newcomer.start()));
-        until("a vote", &members, || {
-            seen(&status(&members, 0), joined.node).is_some_and(|seen| seen.standing == "voter")
-        });
+        until("a vote", &members, || seen(&status(&members, 0), node).is_some_and(|seen| seen.standing == "voter"));
     }
     let (place, handle) = active(&members);
     crate::connect(&handle, "publisher").publish_acked("t/a", b"20");
@@ -334,5 +254,5 @@ fn who_has_joined_takes_over() {
     keeper.expect_silence();
     // Another one lets others join: the authority is with all of them.
     let last = Newcomer::new(dir.path(), "south");
-    assert_eq!(last.join(&token(&members).to_text()).expect("it joins").node, 4);
+    assert_eq!(last.joins(&token(&members).to_text()), 4);
 }

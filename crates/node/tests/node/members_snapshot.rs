@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use lapwing_codec::{QoS, SubscriptionOptions};
-use lapwing_node::{Handle, Member, MemberStatus};
+use lapwing_node::{Handle, Member};
 
 use crate::client::Client;
 use crate::fronts::{Cuts, front};
-use crate::marsh::{Marsh, active, until};
+use crate::marsh::{Marsh, active, seen, serve_at, status, until};
 use crate::packets::lasting;
 
 const QOS1: SubscriptionOptions = SubscriptionOptions::new(QoS::AtLeastOnce);
@@ -21,10 +21,6 @@ fn impatient(mut marsh: Marsh) -> Marsh {
     marsh.change = |settings| (settings.keep_log_bytes, settings.election_ms) = (32 << 10, 1_500);
     marsh.configs.iter_mut().for_each(|config| config.limits.log_snapshot_bytes = 4 << 10);
     marsh
-}
-
-fn status(members: &[Option<Member>], place: usize) -> MemberStatus {
-    members[place].as_ref().expect("it runs").status().expect("it answers")
 }
 
 fn moved(members: &[Option<Member>], place: usize, what: &str) -> u64 {
@@ -59,23 +55,6 @@ fn publish_until_purged(members: &[Option<Member>], place: usize, handle: &Handl
     }
 }
 
-/// Has this one serve: who serves instead ends, and of the two that are left the other one stands back.
-fn serve_at(members: &mut [Option<Member>], wanted: usize) -> Arc<Handle> {
-    loop {
-        let (place, handle) = active(members);
-        if place == wanted {
-            return handle;
-        }
-        drop(handle);
-        if members.iter().all(Option::is_some) {
-            members[place].take().expect("it ran").stop().expect("it ends well");
-            continue;
-        }
-        members[place].as_ref().expect("it runs").step_down().expect("somebody else");
-        until("stood down", members, || members[place].as_ref().is_some_and(|member| member.serving().is_none()));
-    }
-}
-
 fn assert_everything(handle: &Handle, count: u32) {
     for keeper in KEEPERS {
         let (mut client, is_present) = Client::connect_with(handle, &lasting(keeper));
@@ -97,10 +76,7 @@ fn catch_up(marsh: &Marsh, members: &mut [Option<Member>], place: usize) {
     members[place] = Some(marsh.start(place));
     let members = &*members;
     until("caught up", members, || {
-        let lacks = |other: usize| {
-            let own = place as u8 + 1;
-            status(members, other).nodes.iter().find(|node| node.node == own).and_then(|node| node.behind)
-        };
+        let lacks = |other: usize| seen(&status(members, other), place as u8 + 1).and_then(|node| node.behind);
         (0..members.len())
             .filter(|other| *other != place && members[*other].is_some())
             .any(|other| lacks(other) == Some(0))
@@ -123,7 +99,7 @@ fn who_was_away_comes_back_by_snapshots() {
     // What it has it has on disk.
     members[away].take().expect("it ran").stop().expect("it ends well");
     catch_up(&marsh, &mut members, away);
-    assert_everything(&serve_at(&mut members, away), count);
+    assert_everything(&serve_at(&members, away), count);
     members.iter().flatten().for_each(|member| assert_eq!(member.failure(), None));
 }
 
@@ -144,7 +120,7 @@ fn a_transfer_goes_on_over_another_connection() {
     catch_up(&marsh, &mut members, away);
     assert_eq!(cuts.left.load(Ordering::Relaxed), 0);
     assert!(moved(&members, away, "resumed") > 0, "{:#?}", status(&members, away));
-    assert_everything(&serve_at(&mut members, away), count);
+    assert_everything(&serve_at(&members, away), count);
 }
 
 /// A folder with an empty log, as one that joins has: is it sent all groups, the metadata among them, from the first moment?
@@ -161,5 +137,5 @@ fn an_empty_log_is_filled_by_snapshots() {
     catch_up(&marsh, &mut members, 2);
     assert!(moved(&members, 2, "received") >= 17, "{:#?}", status(&members, 2));
     assert_eq!(status(&members, 2).nodes.len(), 3, "it knows the members");
-    assert_everything(&serve_at(&mut members, 2), count);
+    assert_everything(&serve_at(&members, 2), count);
 }

@@ -13,8 +13,8 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// What this program speaks.
-    pub const OURS: Versions = Versions { oldest: 1, newest: 1 };
+    /// What this program speaks. Version 2 has [`Told`](crate::Told).
+    pub const OURS: Versions = Versions { oldest: 1, newest: 2 };
 
     /// `None` where the oldest is newer than the newest, or 0, which no program speaks.
     pub const fn new(oldest: u16, newest: u16) -> Option<Self> {

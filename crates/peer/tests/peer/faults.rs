@@ -5,13 +5,13 @@ use lapwing_peer::bounds::{
     NUMBER_MAX, SOFTWARE_BYTES_MAX, WORDS_BYTES_MAX,
 };
 use lapwing_peer::{
-    BatchHead, BatchPart, Content, EncodeError, EntryHeader, FaultKind, Frame, Hello, Kind, List, Message, Parsed,
-    Raft, Refused, SnapshotBegin, SnapshotChunk, Stage, parse,
+    Answered, BatchHead, BatchPart, Content, EncodeError, EntryHeader, FaultKind, Frame, Hello, Kind, List, Message,
+    Parsed, Raft, Refused, SnapshotBegin, SnapshotChunk, Stage, Told, parse,
 };
 
 use crate::hex;
 use crate::samples::{
-    APPEND, ASK, BEGIN, CHUNK, END, ENTRIES, HEARTBEAT, HELLO, JOIN_REFUSED, PART, RAFT, REFUSED, REPLY, WELCOME,
+    APPEND, ASK, BEGIN, CHUNK, END, ENTRIES, HEARTBEAT, HELLO, JOIN_REFUSED, PART, RAFT, REFUSED, REPLY, TOLD, WELCOME,
 };
 
 const MAX: usize = 1 << 20;
@@ -64,6 +64,7 @@ fn frames_have_their_stage() {
         (Frame::JoinAsk(ASK), Some(Stage::Asking)),
         (Frame::JoinWelcome(WELCOME), Some(Stage::Answered)),
         (Frame::JoinRefused(JOIN_REFUSED), Some(Stage::Answered)),
+        (Frame::Told(TOLD), Some(Stage::Raft)),
     ];
     for (frame, own) in all {
         for stage in [Stage::Hello, Stage::Raft, Stage::Snapshot, Stage::Asking, Stage::Answered] {
@@ -78,7 +79,7 @@ fn frames_have_their_stage() {
 
 #[test]
 fn headers_that_nobody_writes() {
-    for kind in [0, 12, 0x80, 0xFF] {
+    for kind in [0, 13, 0x80, 0xFF] {
         assert_eq!(changed(Frame::Raft(RAFT), Stage::Raft, 4, &[kind]), (FaultKind::UnknownKind, 4));
     }
     assert_eq!(changed(Frame::Raft(RAFT), Stage::Raft, 7, &[1]), (FaultKind::Malformed, 6));
@@ -185,6 +186,21 @@ fn snapshots_that_are_none() {
     assert_eq!(refusal(12, b"\n"), (FaultKind::Malformed, 12));
 }
 
+#[test]
+fn what_no_node_says_of_itself() {
+    let why = |at, with: &[u8]| changed(Frame::Told(TOLD), Stage::Raft, at, with);
+    let beyond = (NUMBER_MAX + 1).to_le_bytes();
+    for at in [8, 16, 32, 40, 48] {
+        assert_eq!(why(at, &beyond), (FaultKind::Number, at));
+    }
+    for room in [0, 4, 0xFF] {
+        assert_eq!(why(24, &[room]), (FaultKind::Malformed, 24), "a room {room}");
+    }
+    assert_eq!(why(25, &[1]), (FaultKind::Malformed, 25));
+    assert_eq!(why(32, &[0; 8]), (FaultKind::Malformed, 32), "a clock that stands at 0");
+    assert_eq!(why(40, &[0; 8]), (FaultKind::Malformed, 40), "nothing that was held");
+}
+
 /// Is what would be refused not written, and nothing left of it?
 #[test]
 fn what_nobody_could_read_is_not_written() {
@@ -214,6 +230,9 @@ fn what_nobody_could_read_is_not_written() {
         Frame::SnapshotBegin(SnapshotBegin { membership: &many, ..BEGIN }),
         Frame::SnapshotBegin(SnapshotBegin { term: 5, ..BEGIN }),
         Frame::SnapshotChunk(SnapshotChunk { bytes: b"", ..CHUNK }),
+        Frame::Told(Told { said_at_us: 0, ..TOLD }),
+        Frame::Told(Told { free_bytes: Some(u64::MAX), ..TOLD }),
+        Frame::Told(Told { answers: Some(Answered { said_at_us: 0, held_us: 1 }), ..TOLD }),
     ];
     let alone = |message| Frame::Raft(Raft { messages: List::from_slice(std::slice::from_ref(message)), ..RAFT });
     frames.extend(messages.iter().map(alone));

@@ -2,11 +2,11 @@
 
 use lapwing_peer::{
     Fault, FaultKind, Frame, HEADER_BYTES, KeptRecord, Kind, List, Parsed, Record, SnapshotRefusal, SnapshotReply,
-    Stage, Verdict, parse, read_kept_records, read_records, write_kept_records, write_records,
+    Stage, Told, Verdict, parse, read_kept_records, read_records, write_kept_records, write_records,
 };
 
 use crate::hex::{bytes, frame};
-use crate::samples::{ASK, BEGIN, CHUNK, END, HELLO, JOIN_REFUSED, PART, RAFT, REFUSED, REPLY, WELCOME};
+use crate::samples::{ASK, BEGIN, CHUNK, END, HELLO, JOIN_REFUSED, PART, RAFT, REFUSED, REPLY, TOLD, WELCOME};
 
 const MAX: usize = 1 << 20;
 
@@ -130,6 +130,14 @@ fn joining() {
          0100 01 00 0200 0700 'n1:1890' 0A00 '[::1]:1890'",
     );
     check(Frame::JoinRefused(JOIN_REFUSED), Stage::Answered, "09 00 0C00 'node 1 leads' 0700 'n1:1890'");
+}
+
+#[test]
+fn told() {
+    let clocks = "0201000000000000 0301000000000000 0300000000000000";
+    check(Frame::Told(TOLD), Stage::Raft, &format!("0605040302010000 0000004001000000 02 00*7 {clocks}"));
+    let little = Told { free_bytes: None, answers: None, ..TOLD };
+    check(Frame::Told(little), Stage::Raft, "0605040302010000 FF*8 02 00*7 0201000000000000 00*16");
 }
 
 /// Is nothing shown by which one could join, or be a node?

@@ -2,10 +2,10 @@
 
 use lapwing_peer::bounds::{BATCH_BYTES_MAX, FRAME_BYTES_MIN, NUMBER_MAX};
 use lapwing_peer::{
-    BatchHead, BatchPart, Content, EntryHeader, Frame, GroupNumber, Hello, JoinAsk, JoinCode, JoinMember, JoinRefused,
-    JoinWelcome, KeptRecord, Levels, Link, List, Message, MessageKind, NodeId, Parsed, Raft, Record, Refused,
-    SnapshotBegin, SnapshotChunk, SnapshotEnd, SnapshotRefusal, SnapshotReply, Stage, TableHashes, Verdict, Versions,
-    parse, read_kept_records, read_records, write_kept_records, write_records,
+    Answered, BatchHead, BatchPart, Content, DiskRoom, EntryHeader, Frame, GroupNumber, Hello, JoinAsk, JoinCode,
+    JoinMember, JoinRefused, JoinWelcome, KeptRecord, Levels, Link, List, Message, MessageKind, NodeId, Parsed, Raft,
+    Record, Refused, SnapshotBegin, SnapshotChunk, SnapshotEnd, SnapshotRefusal, SnapshotReply, Stage, TableHashes,
+    Told, Verdict, Versions, parse, read_kept_records, read_records, write_kept_records, write_records,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -222,6 +222,16 @@ proptest! {
         };
         check(Frame::JoinWelcome(welcome), Stage::Answered)?;
         check(Frame::JoinRefused(JoinRefused { code: code.value(), words: &words, leader: &leader }), Stage::Answered)?;
+    }
+
+    #[test]
+    fn told(
+        (wall_ms, said_at_us) in (number(), 1..=NUMBER_MAX),
+        (free_bytes, room) in (prop_oneof![Just(None), number().prop_map(Some)], select(DiskRoom::ALL.to_vec())),
+        answers in prop_oneof![Just(None), (1..=NUMBER_MAX, number()).prop_map(Some)],
+    ) {
+        let answers = answers.map(|(said_at_us, held_us)| Answered { said_at_us, held_us });
+        check(Frame::Told(Told { wall_ms, free_bytes, room, said_at_us, answers }), Stage::Raft)?;
     }
 
     #[test]

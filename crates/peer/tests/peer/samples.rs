@@ -1,9 +1,9 @@
 //! One frame of each kind, with everything in it. They are those whose bytes `formats` has.
 
 use lapwing_peer::{
-    BatchHead, BatchPart, Content, EntryHeader, GroupNumber, Hello, JoinAsk, JoinMember, JoinRefused, JoinWelcome,
-    Levels, Link, List, Message, MessageKind, NodeId, Raft, Refused, SnapshotBegin, SnapshotChunk, SnapshotEnd,
-    SnapshotReply, TableHashes, Verdict, Versions,
+    Answered, BatchHead, BatchPart, Content, DiskRoom, EntryHeader, GroupNumber, Hello, JoinAsk, JoinMember,
+    JoinRefused, JoinWelcome, Levels, Link, List, Message, MessageKind, NodeId, Raft, Refused, SnapshotBegin,
+    SnapshotChunk, SnapshotEnd, SnapshotReply, TableHashes, Told, Verdict, Versions,
 };
 
 pub const GROUP: GroupNumber = GroupNumber::new(3).unwrap();
@@ -123,6 +123,14 @@ pub const WELCOME: JoinWelcome<'static> = JoinWelcome {
         node: NodeId::new(1).unwrap(),
         addresses: List::from_slice(&["n1:1890", "[::1]:1890"]),
     }]),
+};
+
+pub const TOLD: Told = Told {
+    wall_ms: 0x0102_0304_0506,
+    free_bytes: Some(5 << 30),
+    room: DiskRoom::Low,
+    said_at_us: 258,
+    answers: Some(Answered { said_at_us: 259, held_us: 3 }),
 };
 
 pub const JOIN_REFUSED: JoinRefused<'static> = JoinRefused { code: 9, words: "node 1 leads", leader: "n1:1890" };

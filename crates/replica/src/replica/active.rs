@@ -1,7 +1,7 @@
 //! Who serves: what this node sees of itself, and what follows from that.
 
-use lapwing_cluster::{Observed, Role as Serving, Step};
-use lapwing_peer::GroupNumber;
+use lapwing_cluster::{NodeId as MemberId, Observed, Role as Serving, Step};
+use lapwing_peer::{GroupNumber, NodeId};
 use lapwing_raft::{NotDone, Role, Turn as EngineTurn};
 
 use super::Replica;
@@ -18,7 +18,7 @@ impl Replica {
         let step = self.failover.tick(&observed, now_ms);
         match step {
             Step::Draw(groups) => self.draw(groups),
-            Step::GiveUp => self.give_up(),
+            Step::GiveUp(to) => self.give_up(to),
             Step::Nothing | Step::Serve | Step::End(_) => {}
         }
         step
@@ -34,9 +34,10 @@ impl Replica {
         self.failover.role()
     }
 
-    /// The operator wants another node to serve.
-    pub fn step_down(&mut self) {
-        self.failover.step_down();
+    /// The operator wants another node to serve: that one, or whichever is furthest. Where it does not take the leadership in
+    /// time, another one is elected.
+    pub fn step_down(&mut self, to: Option<NodeId>) {
+        self.failover.step_down(to.map(|to| MemberId(to.value())));
     }
 
     /// The last thread of a serving that was to end is over.
@@ -122,8 +123,9 @@ impl Replica {
     }
 
     /// Lets another node lead the metadata group. Where it comes to nothing, this node tries again to serve.
-    fn give_up(&mut self) {
-        self.hand_over(GroupNumber::METADATA);
+    fn give_up(&mut self, to: Option<MemberId>) {
+        let wanted = to.and_then(|to| NodeId::new(to.0));
+        self.hand_over(GroupNumber::METADATA, wanted);
     }
 
     /// A leadership of the metadata group that was given away and that nobody has taken: the word that gave it away may still
@@ -141,19 +143,14 @@ impl Replica {
     pub fn hand_all_over(&mut self) -> bool {
         let leads = |replica: &Self, group| replica.status(group).role == Role::Leader;
         let led: Vec<GroupNumber> = GroupNumber::all().filter(|group| leads(self, *group)).collect();
-        led.into_iter().fold(false, |is_any, group| self.hand_over(group) | is_any)
+        led.into_iter().fold(false, |is_any, group| self.hand_over(group, None) | is_any)
     }
 
-    /// Hands a group that this node leads to the voter that is furthest, unless that is under way; false: there is none.
-    fn hand_over(&mut self, group: GroupNumber) -> bool {
-        let engine = self.group(group).engine();
-        let voters = engine.membership().all_voters();
-        let peers = engine.peers().into_iter().filter(|peer| voters.contains(&peer.node));
-        // All seem away in the tick in which it is looked whether they are there.
-        let furthest = peers.max_by_key(|peer| (peer.is_active, peer.matched));
-        let furthest = furthest.and_then(|peer| translate::node(peer.node));
-        let Some(to) = furthest else { return false };
-        let status = engine.status();
+    /// Hands a group that this node leads to `wanted`, where that one votes, or to the voter that is furthest, unless that is
+    /// under way; false: there is none.
+    fn hand_over(&mut self, group: GroupNumber, wanted: Option<NodeId>) -> bool {
+        let Some(to) = self.successor(group, wanted) else { return false };
+        let status = self.status(group);
         if group == GroupNumber::METADATA {
             self.given_up_in = Some(status.term);
         }
@@ -162,5 +159,18 @@ impl Replica {
             debug_assert!(asked.is_ok(), "a leader hands over to a voter: {asked:?}");
         }
         true
+    }
+
+    /// Who is to lead a group after this node. Engines believe all to be away in the tick in which they look whether they are
+    /// there: so who is connected counts first.
+    fn successor(&self, group: GroupNumber, wanted: Option<NodeId>) -> Option<NodeId> {
+        let engine = self.group(group).engine();
+        let voters = engine.membership().all_voters();
+        let peers = engine.peers().into_iter().filter(|peer| voters.contains(&peer.node));
+        let others = peers.filter_map(|peer| Some((translate::node(peer.node)?, peer)));
+        let rank = |(node, peer): &(NodeId, lapwing_raft::Peer)| {
+            (wanted == Some(*node), self.links.contains_key(node), peer.is_active, peer.matched)
+        };
+        others.max_by_key(rank).map(|(node, _)| node)
     }
 }

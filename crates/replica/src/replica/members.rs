@@ -31,6 +31,12 @@ impl Replica {
         GroupView { group, membership: engine.membership().clone(), caught_up: peers.map(|peer| peer.node).collect() }
     }
 
+    /// Whether a node belongs to all groups, which this one leads, is there, and lacks next to nothing of any.
+    pub fn has_caught_up(&self, node: u8) -> bool {
+        let has = |group| self.view(group).caught_up.contains(&node.into());
+        GroupNumber::all().all(has)
+    }
+
     /// Whether a node belongs to any group, as far as this one knows.
     pub fn is_in_any_group(&self, node: u8) -> bool {
         GroupNumber::all().any(|group| self.engine(group).membership().contains(node.into()))

@@ -58,7 +58,7 @@ impl Replica {
         let before = link.sender.begun_bytes();
         let tail_of = tail_of(&self.groups);
         let lacking = link.sender.fill(&tail_of, link.receiver.done_bytes(), bytes_max, out)?;
-        self.counters.appended_bytes += link.sender.begun_bytes() - before;
+        *self.appended_bytes.entry(peer).or_default() += link.sender.begun_bytes() - before;
         Ok(lacking)
     }
 

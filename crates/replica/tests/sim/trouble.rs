@@ -63,7 +63,7 @@ impl World {
                 let way = self.random.below(2);
                 self.wires[wire].ways[way].blocked_until_ms = until_ms;
             }
-            7 => self.nodes[node].life.iter_mut().for_each(|life| life.replica.step_down()),
+            7 => self.nodes[node].life.iter_mut().for_each(|life| life.replica.step_down(None)),
             _ => self.heal(),
         }
     }

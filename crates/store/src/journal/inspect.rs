@@ -19,7 +19,7 @@ use super::visitor::JournalVisitor;
 use crate::disk::{self, Access, Disk, DiskFile};
 use crate::error::StoreError;
 use crate::info::StreamUuid;
-use crate::inspect::look::{Look, Target, look, written_end};
+use crate::inspect::look::{Look, Target, look};
 use crate::inspect::newest_of;
 use crate::inspect::salvage::{Piece, salvage};
 use crate::inspect::survey::missing;
@@ -325,52 +325,6 @@ impl JournalView {
     }
 }
 
-/// The journal at one moment, for a copy that is made while it is written.
-#[derive(Debug)]
-pub(crate) struct Image {
-    pub sequence: u64,
-    /// Behind the last whole commit of that segment.
-    pub end: u64,
-    pub allocated_bytes: u64,
-    /// The sealed segments that count.
-    pub listed: BTreeMap<u64, Listed>,
-    /// How each group stands, by partition.
-    tails: Vec<Tail>,
-}
-
-impl Image {
-    /// How the newest segment stands now, and what it says of the others.
-    ///
-    /// # Errors
-    /// `Corrupt`, `Io`.
-    pub(crate) fn take(disk: &dyn Disk, dir: &Path, sequence: u64) -> Result<Self, StoreError> {
-        let meta = dir.join("meta");
-        let uuid = description(disk, dir).map_err(|what| StoreError::corrupt(&meta, 0, what))?;
-        let path = log_path(dir, sequence);
-        let file = disk.open(&path, Access::Read).map_err(|error| StoreError::io("open", &path, error))?;
-        let mut opening = Opening::read(&*file, &path, uuid, sequence)?;
-        let checkpoint = opening.checkpoint.take();
-        let checkpoint = checkpoint.ok_or_else(|| StoreError::corrupt(&path, 0, "the segment has no checkpoint"))?;
-        let (start, start_bytes) = (&opening.start, opening.start_bytes);
-        let mut visitor = JournalVisitor::new(start);
-        visitor.begin(checkpoint);
-        let target = Target { file: &*file, path: &path, start, start_bytes, end: None };
-        let end = written_end(target, &mut visitor)?;
-        let (listed, tails) = (visitor.segments, visitor.tails);
-        Ok(Self { sequence, end, allocated_bytes: start.allocated_bytes, listed, tails })
-    }
-
-    /// By partition: a snapshot has to reach as far.
-    pub(crate) fn purged(&self) -> impl Iterator<Item = u64> + '_ {
-        self.tails.iter().map(|tail| tail.purged)
-    }
-
-    /// Whether a snapshot that came from a leader counts.
-    pub(crate) fn counts(&self, received: (u16, u64, u64)) -> bool {
-        snapshot::counts(received, &self.tails)
-    }
-}
-
 impl Look {
     fn is_damaged(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Damage)
@@ -378,7 +332,7 @@ impl Look {
 }
 
 /// The identity under which the journal was made, or what is wrong with its description.
-fn description(disk: &dyn Disk, dir: &Path) -> Result<StreamUuid, String> {
+pub(super) fn description(disk: &dyn Disk, dir: &Path) -> Result<StreamUuid, String> {
     let bytes = disk::read_whole(disk, &dir.join("meta"), 4096).map_err(|error| format!("cannot read it: {error}"))?;
     let meta = StreamMeta::decode(&bytes).map_err(|fault| fault.to_string())?;
     match meta.name == META_NAME && meta.partitions == u32::from(DataGroupId::COUNT) {

@@ -13,6 +13,8 @@ use crate::member::error::MemberError;
 
 /// Newcomers at a time.
 const ASKS_MAX: usize = 8;
+/// Tokens and removals at a time that somebody waits for.
+const WISHES_MAX: usize = 64;
 /// How long anybody is waited for who may have gone.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
@@ -22,6 +24,8 @@ pub(in crate::member) struct Desk {
     next: u64,
     asks: BTreeMap<u64, Ask>,
     wishes: Vec<Wish>,
+    /// Wishes that were refused because so many waited.
+    pub(in crate::member) crowded_out: u64,
 }
 
 /// A newcomer.
@@ -48,7 +52,7 @@ pub(in crate::member) enum Next {
 
 impl Desk {
     pub(in crate::member) fn new(authority: Option<Authority>) -> Desk {
-        Desk { authority, next: 0, asks: BTreeMap::new(), wishes: Vec::new() }
+        Desk { authority, next: 0, asks: BTreeMap::new(), wishes: Vec::new(), crowded_out: 0 }
     }
 
     /// Somebody asks to join: the number under which the answer is had. `None`: too many do.
@@ -71,8 +75,14 @@ impl Desk {
         self.asks.remove(&number);
     }
 
-    /// Somebody has this node say something, and waits for what comes of it.
+    /// Somebody has this node say something, and waits for what comes of it; refused where too many do.
     pub(in crate::member) fn wish(&mut self, entry: Entry, reply: SyncSender<Result<(), MemberError>>, now: Instant) {
+        if self.wishes.len() >= WISHES_MAX {
+            self.crowded_out += 1;
+            // Whoever asked may have gone.
+            let _ = reply.send(Err(MemberError::ManyWishes { waiting: WISHES_MAX }));
+            return;
+        }
         self.wishes.push(Wish { entry, reply, is_proposed: false, since: now });
     }
 
@@ -189,6 +199,26 @@ mod tests {
         assert!(!desk.is_waiting());
         assert!(desk.take_answer(numbers[1]).is_some_and(|answer| answer.windows(3).any(|part| part == b"h:2")));
         assert_eq!((desk.take_answer(numbers[1]), desk.take_answer(numbers[0])), (None, None));
+    }
+
+    /// Are those who have something said bounded, told so, and counted; and does somebody come in when another one is answered?
+    #[test]
+    fn wishes_are_bounded() {
+        let (mut desk, now) = (Desk::new(None), Instant::now());
+        let entry = |number: usize| Entry::Promoted { node: NodeId(number as u8) };
+        let wish = |desk: &mut Desk, number| {
+            let (reply, answer) = sync_channel(1);
+            desk.wish(entry(number), reply, now);
+            answer
+        };
+        let answers: Vec<_> = (0..WISHES_MAX).map(|number| wish(&mut desk, number)).collect();
+        assert!(answers.iter().all(|answer| answer.try_recv().is_err()), "all wait");
+        let refused = wish(&mut desk, 99).try_recv().expect("it is answered").expect_err("too many wait");
+        assert_eq!((refused.code(), desk.crowded_out), ("too_many_changes", 1));
+        desk.refuse_wish(&entry(0), MemberError::Unanswered);
+        assert!(wish(&mut desk, 99).try_recv().is_err(), "it waits");
+        desk.sweep(now + WAIT_MAX);
+        assert!(!desk.is_waiting(), "nobody is waited for");
     }
 
     /// Is whoever had something said answered when that is applied, and not before?

@@ -35,6 +35,8 @@ pub(crate) struct Introduced {
     pub(crate) folder: [u8; 16],
     pub(crate) boot: u64,
     pub(crate) start: u64,
+    /// Of the protocol, as both speak it.
+    pub(crate) version: u16,
     pub(crate) newest_level: u16,
     pub(crate) frame_bytes_max: usize,
     pub(crate) window_bytes: u64,
@@ -84,12 +86,13 @@ impl Own {
     ) -> Result<Introduced, Refusal> {
         let member = state.member(lapwing_cluster::NodeId(theirs.node.value()));
         let known = member.map(|member| Known { folder: member.said.folder.0, boot: member.boot.0, start });
-        judge(&self.hello(level_of(state), link, &[]), theirs, known.as_ref())?;
+        let agreed = judge(&self.hello(level_of(state), link, &[]), theirs, known.as_ref())?;
         Ok(Introduced {
             node: theirs.node,
             folder: theirs.folder,
             boot: theirs.boot,
             start: theirs.start,
+            version: agreed.version,
             newest_level: theirs.levels.newest(),
             frame_bytes_max: theirs.frame_bytes_max as usize,
             window_bytes: theirs.window_bytes,

@@ -1,6 +1,6 @@
 //! One connection to another node: its handshake, the hellos, then frames.
 
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::time::Instant;
 
 use lapwing_peer::{Frame, Link as LinkKind, NodeId, Parsed, Refused, Stage, parse};
@@ -217,11 +217,5 @@ impl Link {
             Err(error) if error.kind() != ErrorKind::WouldBlock => Err(Cut::of(error)),
             Ok(()) | Err(_) => Ok(()),
         }
-    }
-}
-
-impl Cut {
-    fn of(error: io::Error) -> Cut {
-        lapwing_transport::PeerRefusal::of(&error).map_or(Cut::Io(error), Cut::Tls)
     }
 }
