@@ -1,4 +1,4 @@
-"""What copies on other nodes cost: a node on its own, a cluster of one, and one of three on the same two cores and disk.
+"""What copies on other nodes cost: a node on its own, a cluster of one, and one of three on the same cores and disk.
 
 QoS 1 with one kept session behind each publisher: acknowledged when more than half of the nodes have it on disk. All
 nodes, and the load, share this machine; on machines of their own standbys take nothing from the one that serves, and

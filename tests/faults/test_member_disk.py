@@ -1,4 +1,4 @@
-"""The disk of who serves a cluster does not return: what of that do clients feel, whose messages two other nodes have?"""
+"""The disk of who serves a cluster does not return: what do clients feel of that, if two other nodes have it all?"""
 
 from __future__ import annotations
 
