@@ -8,7 +8,11 @@ the network adds its way there and back.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
+
+from tests.crash.power import compile_library
 
 from benches.brokers import RunningBroker, lapwing
 from benches.load import Report, alternate, median, swarm
@@ -18,6 +22,8 @@ from benches.table import print_table, verdict
 CORES = set(range(os.cpu_count() or 1))
 PAIRS, PAYLOAD_BYTES, WINDOW, EXPIRY_S = 50, 200, 200, 3600
 STEADY_PER_S = 5_000
+SLOW_MS = 500
+DISK_FAULTS = Path(__file__).parent.parent / "tests" / "faults" / "disk_faults.c"
 ALONE, ONE, THREE = "on its own", "cluster of one", "cluster of three"
 
 
@@ -111,8 +117,29 @@ def _latency(rounds: int, seconds: float) -> None:
     verdict("p99 of three nodes over one's", p99_us[THREE] / p99_us[ALONE], 4, at_most=True)
 
 
+def _slow_disk(rounds: int, seconds: float) -> None:
+    """Prints what an acknowledgement takes while each sync of who serves takes long, and the others' do not."""
+    with tempfile.TemporaryDirectory(prefix="lapwing-slow-") as home:
+        faults = Path(home, "faults")
+        faults.mkdir()
+        library = compile_library(Path(home), DISK_FAULTS)
+        environment = {"LD_PRELOAD": str(library), "LAPWING_FAULTS": str(faults)}
+        with members(3, CORES, environment=environment) as cluster:
+            (faults / "slow").write_text(str(SLOW_MS))
+            reports = [_pairs(cluster.active, seconds, STEADY_PER_S) for _ in range(rounds)]
+    rows = [(report["answer_us"]["p50"], report["answer_us"]["p99"], report["lost"]) for report in reports]
+    print_table(
+        f"publish to PUBACK at {STEADY_PER_S:,} messages/s, each sync of who serves {SLOW_MS} ms longer",
+        ("p50 us", "p99 us", "lost"),
+        rows,
+    )
+    p99_us = median(reports, lambda report: report["answer_us"]["p99"])
+    verdict("p99 in ms while the disk of who serves is slow", p99_us / 1000, 50, at_most=True)
+
+
 def run(*, quick: bool) -> None:
     """Prints the tables and whether the targets are reached."""
     rounds, seconds = (1, 2.0) if quick else (5, 6.0)
     _rates(rounds, seconds)
     _latency(rounds, seconds)
+    _slow_disk(rounds, seconds)

@@ -26,6 +26,7 @@ mod members;
 mod moving;
 mod news;
 mod pace;
+mod progress;
 mod raft_thread;
 mod serving;
 mod settings;
