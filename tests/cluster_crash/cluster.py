@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
+from collections import defaultdict
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from random import Random
@@ -21,6 +23,7 @@ LOOK_S = 0.05
 BEHIND_MAX = 64
 """Entries that a node may lack and count as whole: clients go on meanwhile."""
 _USUAL = ("notice: ", "info: ")
+_SERVES = re.compile(r"(\w+): notice: serves cluster \w+ in term (\d+): ")
 
 
 class CrashNode(MarshNode):
@@ -100,6 +103,10 @@ class Cluster(Marsh):
             self._looked_at = time.monotonic()
         return self._serving or self.nodes[0]
 
+    def anybody_serves(self) -> bool:
+        """Whether a client could connect now."""
+        return any(node.serves() for node in self.nodes)
+
     @property
     def url(self) -> str:
         """For MQTT."""
@@ -178,6 +185,15 @@ class Cluster(Marsh):
             assert node.process
             code = node.process.process.poll()
             assert code is None, f"{node.name} has ended by itself, with {code}: {node.process.errors}"
+
+    def rivals(self) -> list[str]:
+        """Terms in which two nodes have served, as they say themselves; to be asked at the end."""
+        by_term: dict[str, set[str]] = defaultdict(set)
+        for word in self.said:
+            if found := _SERVES.match(word):
+                name, term = found.groups()
+                by_term[term].add(name)
+        return [f"in term {term} served {sorted(names)}" for term, names in by_term.items() if len(names) > 1]
 
     def end(self) -> None:
         """Kills all nodes, and removes their network."""

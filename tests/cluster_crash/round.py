@@ -52,7 +52,7 @@ class ClusterRound:
                 self.books.tell("all come back for good")
                 Settling(self._crew, may_move=True).settle()
         finally:
-            for word in self._cluster.unusual:
+            for word in [*self._cluster.unusual, *self._cluster.rivals()]:
                 self.books.find(word)
             self.books.story += self._cluster.said
             self._outcome.lost_changes = self._cluster.lost_changes
@@ -85,6 +85,9 @@ class ClusterRound:
     def _let_nobody_serve(self, fault: Fault, struck: list[CrashNode]) -> None:
         """Whatever is sent now may be kept, and is not acknowledged before one is back, with whom the others go on."""
         since = self.books.tick()
+        if fault.lasts_s:
+            # Else one is back before the one that is left has noticed.
+            self._crew.wait("nobody to serve", lambda: not self._cluster.anybody_serves())
         self._crew.work(0, fault.lasts_s)
         if taken := self.books.promised_since(since):
             self.books.find(f"without a majority {len(taken)} messages were acknowledged: {listed(taken)}")

@@ -112,6 +112,15 @@ def test_what_nobody_may_acknowledge_is_seen() -> None:
     assert straggler.acknowledged == [late]
 
 
+def test_two_that_serve_in_one_term_are_seen(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path, cluster_plan(1))
+    serves = "notice: serves cluster lapwing in term {}: listens at tcp://127.0.0.1:1883"
+    cluster.said += [f"n1: {serves.format(2)}", f"n2: {serves.format(3)}", f"n2: {serves.format(3)}"]
+    assert cluster.rivals() == []
+    cluster.said.append(f"n3: {serves.format(3)}")
+    assert cluster.rivals() == ["in term 3 served ['n2', 'n3']"]
+
+
 def test_faults_are_those_of_the_seed() -> None:
     """The same each time, of what there is; some rounds have faults that leave no majority, most have none."""
     everything = Means(power=True, network=True)
