@@ -84,21 +84,3 @@ def test_memory_holds_what_it_may(disk: FaultyDisk, tmp_path: Path) -> None:
             client.flush(30)
         assert first.serves()
         assert kept(first.url, MESSAGES) == list(range(MESSAGES))
-
-
-def test_a_disk_that_stands_still_is_left(disk: FaultyDisk, tmp_path: Path) -> None:
-    """Another node serves once the disk has not returned for long; this one follows when it does."""
-    with _Marsh(tmp_path, disk) as marsh:
-        marsh.join()
-        marsh.join()
-        first = marsh.active()
-        disk.begin("hung")
-        with Client(first.url, client_id="publisher") as client:
-            publish(client, 0, b"")
-            client.flush(30)
-        until(lambda: not first.serves(), marsh.told)
-        following = marsh.active()
-        assert kept(following.url, MESSAGES) == list(range(MESSAGES))
-        disk.end("hung")
-        until(lambda: call("cluster", "status", "--url", following.http).returncode == 0, marsh.told)
-        assert following.serves()

@@ -57,7 +57,7 @@ pub enum Ending {
     Unconfirmed,
     /// It was asked to.
     StepDown,
-    /// The disk is full, or stands still.
+    /// The disk is full.
     NoSpace,
 }
 

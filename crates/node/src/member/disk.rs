@@ -15,7 +15,6 @@ use lapwing_store::journal::{Covered, JournalReader, JournalWriter, Received, Ro
 use lapwing_store::{LogWriter, StoreError};
 
 use super::error::MemberError;
-use super::progress::Progress;
 use crate::data_groups::DataGroups;
 use crate::mailbox::Bell;
 use crate::niceness::come_soon;
@@ -84,7 +83,6 @@ pub(super) struct Disk {
     words: Receiver<Word>,
     /// Writes that nobody waits for, with a commit index in each: they go with what comes next.
     held: Vec<Write>,
-    pub(super) progress: Progress,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -148,7 +146,7 @@ impl Disk {
             snapshot: None,
         };
         let thread = Builder::new().name("lapwing-log".into()).spawn(move || thread.run(&waiting)).map_err(system)?;
-        Ok(Disk { orders, words: heard, held: Vec::new(), progress: Progress::default(), thread: Some(thread) })
+        Ok(Disk { orders, words: heard, held: Vec::new(), thread: Some(thread) })
     }
 
     /// Gives it something to do. A thread that has failed has said so.
@@ -156,9 +154,6 @@ impl Disk {
         match order {
             Order::Write(write) if !write.must_sync => self.held.push(write),
             order => {
-                if let Order::Write(write) = &order {
-                    self.progress.ordered(write.number, Instant::now());
-                }
                 self.give_held();
                 let _ = self.orders.send(order);
             }
@@ -176,15 +171,10 @@ impl Disk {
     ///
     /// # Errors
     /// `Ended`: it has ended.
-    pub(super) fn word(&mut self) -> Result<Option<Word>, MemberError> {
+    pub(super) fn word(&self) -> Result<Option<Word>, MemberError> {
         use std::sync::mpsc::TryRecvError;
         match self.words.try_recv() {
-            Ok(word) => {
-                if let Word::Persisted(write) = word {
-                    self.progress.persisted(write, Instant::now());
-                }
-                Ok(Some(word))
-            }
+            Ok(word) => Ok(Some(word)),
             Err(TryRecvError::Empty) => Ok(None),
             Err(TryRecvError::Disconnected) => Err(MemberError::Ended),
         }

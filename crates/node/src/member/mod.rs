@@ -26,7 +26,6 @@ mod members;
 mod moving;
 mod news;
 mod pace;
-mod progress;
 mod raft_thread;
 mod serving;
 mod settings;

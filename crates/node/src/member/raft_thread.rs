@@ -165,6 +165,7 @@ impl RaftThread {
                 Word::Room { is_full, is_low, scale_bytes } => {
                     self.room = Room { is_full, is_low, scale_bytes };
                     self.core.telling.room = self.room.named();
+                    self.core.replica.set_space(!is_full);
                     self.moving.set_low(is_low || is_full);
                     self.tell_room();
                 }
@@ -210,7 +211,6 @@ impl RaftThread {
         self.clock.next_tick = now + TICK;
         self.disk.give_held();
         self.core.replica.tick();
-        self.core.replica.set_takes(!self.room.is_full && !self.leaves_to_others(now));
         match self.core.replica.decide(self.lease.now_ms()) {
             // Who is about to end begins nothing.
             Step::Serve if self.stopping_since.is_some() => self.core.replica.serving_ended(),
@@ -246,11 +246,6 @@ impl RaftThread {
             self.tend_moving()?;
         }
         Ok(())
-    }
-
-    /// Whether the disk has stood still for so long that a node with another one is to serve. Where there is none it is waited for.
-    fn leaves_to_others(&self, now: Instant) -> bool {
-        self.disk.progress.stands_still(now) && self.core.replica.has_successor()
     }
 
     /// A node that serves with states that lack something would give numbers twice.

@@ -45,9 +45,9 @@ impl Replica {
         self.failover.ended();
     }
 
-    /// Whether the disk takes what comes: where not, another node is to serve.
-    pub fn set_takes(&mut self, takes: bool) {
-        self.has_space = takes;
+    /// Whether the disk takes what comes.
+    pub fn set_space(&mut self, has_space: bool) {
+        self.has_space = has_space;
     }
 
     /// What this node sees of itself.
@@ -159,12 +159,6 @@ impl Replica {
             debug_assert!(asked.is_ok(), "a leader hands over to a voter: {asked:?}");
         }
         true
-    }
-
-    /// Whether a node that could serve is connected.
-    pub fn has_successor(&self) -> bool {
-        let voters = self.group(GroupNumber::METADATA).engine().membership().all_voters();
-        self.links.keys().any(|node| voters.contains(&node.value().into()))
     }
 
     /// Who is to lead a group after this node. Engines believe all to be away in the tick in which they look whether they are
